@@ -1,0 +1,3 @@
+//! The whole program.
+
+fn main() {}

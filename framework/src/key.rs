@@ -1,0 +1,1 @@
+//! What names a document and a change: [`DocumentId`], [`PartitionKey`], [`IdempotencyKey`].

@@ -1,0 +1,99 @@
+//! What `#[projection(…)]` implements, and how the runtime sees it.
+
+use crate::extract::state::States;
+use crate::extract::tx::BoxFuture;
+use crate::filter::Condition;
+use crate::hook::{Hook, Hooks, Outcome, Page};
+use crate::needs::Mode;
+use crate::verdict::BoxError;
+
+/// Where a projection begins to read when it has no checkpoint yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Start {
+    /// With what is written after the projector's first start.
+    Now,
+    /// With the oldest change there is.
+    Beginning,
+    /// With what was written at this time or later: seconds since 1970.
+    At(i64),
+}
+
+/// DDL to run at start, in one transaction. It must be repeatable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ddl {
+    /// For SQLite.
+    pub sqlite: Option<&'static str>,
+    /// For PostgreSQL.
+    pub postgres: Option<&'static str>,
+}
+
+/// What `#[projection(…)]` says.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// The stable name, under which checkpoints are filed.
+    pub name: &'static str,
+    /// The logical name of the collection that feeds it.
+    pub collection: &'static str,
+    /// `only(…)`: documents of interest.
+    pub only: &'static [Condition],
+    /// `soft_delete(…)`: the mark that makes a write a delete.
+    pub soft_delete: Option<Condition>,
+    /// `start = …`, if written.
+    pub start: Option<Start>,
+    /// `batch = …`: the page size, if written.
+    pub batch: Option<u32>,
+    /// `ddl = …`, if written.
+    pub ddl: Option<Ddl>,
+}
+
+/// A declared projection. Implemented by `#[projection(…)]`, not by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has hooks but isn't a projection",
+    label = "hook on a type without `#[projection(…)]`",
+    note = "add `#[projection(collection = \"…\", name = \"…\")]` to the struct"
+)]
+pub trait Projection: Sized + Send + Sync + 'static {
+    /// What its attribute says.
+    const SPEC: Spec;
+    /// Its hooks.
+    const HOOKS: Hooks;
+    /// The feed mode that its hooks need, or the one written out.
+    const MODE: Mode;
+
+    /// Makes the one instance.
+    ///
+    /// # Errors
+    ///
+    /// Those of `init`.
+    fn build(states: &States) -> Result<Self, BoxError>;
+
+    /// Applies a page: one boxed future.
+    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome>;
+}
+
+/// A projection whose type is forgotten, as the runtime sees it.
+pub trait DynProjection: Send + Sync {
+    /// Applies a page.
+    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome>;
+}
+
+impl<P: Projection> DynProjection for P {
+    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome> {
+        Projection::apply_page(self, page)
+    }
+}
+
+/// The hooks of a projection that declares none. Each is shadowed by the inherent item that the
+/// hook's attribute adds: that is how attributes on methods and on the struct find each other.
+#[doc(hidden)]
+#[expect(non_upper_case_globals, reason = "named after the attributes")]
+pub trait NoHooks: Projection {
+    const __projection_on_upsert: Option<Hook> = None;
+    const __projection_on_create: Option<Hook> = None;
+    const __projection_on_replace: Option<Hook> = None;
+    const __projection_on_delete: Option<Hook> = None;
+    const __projection_on_expire: Option<Hook> = None;
+}
+
+impl<P: Projection> NoHooks for P {}

@@ -1,0 +1,1 @@
+//! A local document store with a change feed.
