@@ -1,0 +1,165 @@
+//! A collection's change feed, as the engine reads it.
+
+#[cfg(feature = "emulator")]
+pub mod emulator;
+pub mod script;
+
+use std::fmt;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use projectionist::change::RawChange;
+use projectionist::needs::Mode;
+
+use crate::position::{Bounds, Position, Source};
+
+/// A range as the feed lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedRange {
+    /// The feed's name for it: the scope of the feed's order.
+    pub id: String,
+    /// Its bounds.
+    pub bounds: Bounds,
+}
+
+/// From where to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The oldest change there is. Latest-version mode only.
+    Beginning,
+    /// What was written at this time or later. Latest-version mode only.
+    Time(Timestamp),
+    /// What is written from now on.
+    Now,
+    /// After the page that gave this position.
+    Position(Position),
+}
+
+/// One page to read.
+#[derive(Clone, Debug)]
+pub struct Read<'a> {
+    /// Bounds of the lease.
+    pub bounds: &'a Bounds,
+    /// The mode.
+    pub mode: Mode,
+    /// From where.
+    pub from: From,
+    /// How many changes at most; a transactional batch is never cut, so there can be more.
+    pub max_items: u32,
+}
+
+/// One page of changes.
+#[derive(Clone, Debug)]
+pub struct FeedPage {
+    /// The changes, in the feed's order. Empty where nothing is new.
+    pub changes: Vec<RawChange>,
+    /// Where to go on after it.
+    pub position: Position,
+    /// Whether nothing newer was there.
+    pub caught_up: bool,
+}
+
+/// A collection's change feed.
+pub trait Feed: Send + Sync + 'static {
+    /// The collection's identity (P1).
+    fn source(&self) -> &Source;
+
+    /// How long all-versions mode reaches back. None: that mode is not to be had.
+    fn retention(&self) -> Option<Duration>;
+
+    /// The current ranges, in order of their bounds. They cover the whole key space (I5).
+    fn ranges(&self) -> BoxFuture<'_, Result<Vec<FeedRange>, FeedError>>;
+
+    /// Reads one page.
+    fn read<'a>(&'a self, read: Read<'a>) -> BoxFuture<'a, Result<FeedPage, FeedError>>;
+
+    /// The newest sequence number inside the bounds; 0 where nothing was ever written.
+    fn newest<'a>(&'a self, bounds: &'a Bounds) -> BoxFuture<'a, Result<u64, FeedError>>;
+
+    /// Changes between a position and the newest change, where the feed can tell.
+    fn backlog<'a>(
+        &'a self,
+        bounds: &'a Bounds,
+        mode: Mode,
+        position: &'a Position,
+    ) -> BoxFuture<'a, Result<Option<u64>, FeedError>>;
+
+    /// Resolves when something newer than `position` may be there: the idle pump's alarm clock.
+    /// A feed that cannot tell never resolves; the pump polls beside it.
+    fn changed<'a>(&'a self, bounds: &'a Bounds, position: &'a Position) -> BoxFuture<'a, ()>;
+}
+
+impl fmt::Debug for dyn Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Feed({})", self.source().path())
+    }
+}
+
+/// What a feed fails with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FeedError {
+    /// All-versions mode was asked of a collection without a retention window.
+    #[error("collection `{collection}` keeps no history: it has no retention window")]
+    NoRetention {
+        /// The collection.
+        collection: String,
+    },
+    /// The position lies before what the feed still has.
+    #[error("the position is older than the retention window of collection `{collection}`")]
+    RetentionExceeded {
+        /// The collection.
+        collection: String,
+    },
+    /// The position lies beyond the end: the collection is shorter than it was (P1).
+    #[error(
+        "the position {position} lies beyond the end of collection `{collection}`, which stands at {end}"
+    )]
+    BeyondEnd {
+        /// The collection.
+        collection: String,
+        /// The position.
+        position: Position,
+        /// The newest sequence number.
+        end: u64,
+    },
+    /// The position is not one that this feed gave.
+    #[error("`{position}` is not a position of collection `{collection}`")]
+    BadPosition {
+        /// The collection.
+        collection: String,
+        /// The position.
+        position: Position,
+    },
+    /// The bounds are not those of one range any more.
+    #[error("range {bounds} of collection `{collection}` is gone: it was split or merged")]
+    Gone {
+        /// The collection.
+        collection: String,
+        /// The bounds.
+        bounds: Bounds,
+    },
+    /// The collection was deleted.
+    #[error("collection `{collection}` is gone: it was deleted")]
+    Deleted {
+        /// The collection.
+        collection: String,
+    },
+    /// Not now.
+    #[error("collection `{collection}` cannot be read now")]
+    Unavailable {
+        /// The collection.
+        collection: String,
+        /// Why.
+        #[source]
+        source: projectionist::verdict::BoxError,
+    },
+}
+
+impl FeedError {
+    /// Whether no waiting will help: the projection stops and says so.
+    pub const fn is_terminal(&self) -> bool {
+        !matches!(self, Self::Unavailable { .. } | Self::Gone { .. })
+    }
+}

@@ -1,0 +1,241 @@
+//! Where checkpoints and letters live, and the transaction of effects.
+//!
+//! The checkpoint row holds (epoch, version, position) beside the read model. A commit is a
+//! compare-and-set on epoch and version, in the transaction of the effects, as its last statement
+//! before COMMIT (P6): I1, I2 and I3 rest on it. One conformance suite holds for all stores.
+
+pub mod conformance;
+pub mod memory;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use projectionist::extract::tx::Transaction;
+use projectionist::needs::Mode;
+use projectionist::sql::Value;
+use projectionist::verdict::BoxError;
+
+use crate::letters::{Letter, LetterFilter, NewLetter};
+use crate::position::{Bounds, LeaseId, Position, ProjectionId};
+
+/// A checkpoint row: everything correctness needs to know of a range (P6, P9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The lease it belongs to.
+    pub lease: LeaseId,
+    /// The projection.
+    pub projection: ProjectionId,
+    /// The resource id of the collection that the position belongs to (P1).
+    pub rid: String,
+    /// The range's bounds.
+    pub bounds: Bounds,
+    /// The mode that the position belongs to.
+    pub mode: Mode,
+    /// Raised by each taking.
+    pub epoch: u64,
+    /// Raised by each commit.
+    pub version: u64,
+    /// The start option by which it was made, for people: `beginning`, `now`, a time.
+    pub start: String,
+    /// Where to go on. None: nothing was read yet, and `start` says where to begin; never for `now`,
+    /// whose pinned position is stored before the first read (P12, I6).
+    pub position: Option<Position>,
+    /// When it was last written.
+    pub changed_at: Timestamp,
+}
+
+/// A checkpoint about to be made.
+#[derive(Clone, Debug)]
+pub struct NewCheckpoint {
+    /// The projection.
+    pub projection: ProjectionId,
+    /// The resource id of the collection.
+    pub rid: String,
+    /// The range's bounds.
+    pub bounds: Bounds,
+    /// The mode.
+    pub mode: Mode,
+    /// The start option.
+    pub start: String,
+    /// The pinned position.
+    pub position: Option<Position>,
+    /// The time.
+    pub at: Timestamp,
+}
+
+/// A step of a checkpoint: a compare-and-set on epoch and version.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The epoch under which the page was read.
+    pub epoch: u64,
+    /// The version that the page began at; the commit raises it by one.
+    pub version: u64,
+    /// The position after the page.
+    pub position: Position,
+    /// The time.
+    pub at: Timestamp,
+}
+
+/// A result of a query, for people and tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// A store of checkpoints, letters and read models.
+pub trait Store: Send + Sync + 'static {
+    /// The database's name, as [`Transaction::database`] says it.
+    fn database(&self) -> &'static str;
+
+    /// Runs DDL in one transaction. It must be repeatable. `of` names whose it is, for errors.
+    fn define<'a>(&'a self, of: &'a str, ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// All checkpoints, sorted by projection and bounds.
+    fn checkpoints(&self) -> BoxFuture<'_, Result<Vec<Checkpoint>, StoreError>>;
+
+    /// Makes a checkpoint at epoch 0 and version 0 where there is none; else changes nothing. The row, either way: a
+    /// checkpoint always wins over a start option.
+    fn create<'a>(
+        &'a self,
+        new: &'a NewCheckpoint,
+    ) -> BoxFuture<'a, Result<Checkpoint, StoreError>>;
+
+    /// Takes a lease: raises the epoch in the checkpoint row, so that no earlier owner can commit
+    /// any more (I3). None where there is no such row.
+    fn take<'a>(
+        &'a self,
+        lease: &'a LeaseId,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<Checkpoint>, StoreError>>;
+
+    /// Begins the transaction of a page's effects.
+    fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>>;
+
+    /// Letters, oldest first.
+    fn letters<'a>(
+        &'a self,
+        filter: &'a LetterFilter,
+    ) -> BoxFuture<'a, Result<Vec<Letter>, StoreError>>;
+
+    /// One letter.
+    fn letter(&self, id: i64) -> BoxFuture<'_, Result<Option<Letter>, StoreError>>;
+
+    /// Runs one query outside any page, for people and tests. It must not write.
+    fn query<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Table, StoreError>>;
+}
+
+impl fmt::Debug for dyn Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.database())
+    }
+}
+
+/// The transaction of a page's effects. Dropped, it rolls back.
+pub trait Effects: Transaction {
+    /// Puts letters into the transaction. A change that already has one keeps it.
+    fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>>;
+
+    /// Advances the checkpoint as the last statement and commits (P6).
+    ///
+    /// # Errors
+    ///
+    /// Nothing of the page is stored then, save for [`CommitError::Unknown`].
+    fn commit<'t>(self: Box<Self>, advance: &'t Advance) -> BoxFuture<'t, Result<(), CommitError>>
+    where
+        Self: 't;
+
+    /// Rolls back, and waits until it is done.
+    fn rollback<'t>(self: Box<Self>) -> BoxFuture<'t, ()>
+    where
+        Self: 't;
+}
+
+/// Why a page was not committed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// The checkpoint row has another epoch or version: somebody else took the lease, or reset it.
+    #[error("the lease {0} was taken by another owner")]
+    Fenced(LeaseId),
+    /// A hook ended the transaction on its own (COMMIT, ROLLBACK), and so it is not the one begun.
+    #[error(
+        "a hook ended the page's transaction on its own: hooks must not run COMMIT or ROLLBACK"
+    )]
+    Broken,
+    /// The store failed, and the page is rolled back.
+    #[error("the page could not be committed")]
+    Store(#[from] StoreError),
+    /// The answer to COMMIT was lost, and the row could not be read again: take the lease anew.
+    #[error("it is not known whether the page was committed")]
+    Unknown(#[source] BoxError),
+}
+
+/// What a store fails with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A lock, a lost session: the same will work in a moment (P26).
+    #[error("the store {store} is busy")]
+    Busy {
+        /// Which store.
+        store: String,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// The store may be read, not written.
+    #[error("the store {store} cannot be written to")]
+    ReadOnly {
+        /// Which store.
+        store: String,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// The store's tables are of another version of this program.
+    #[error("the store {store} has tables of version {found}; this program knows version {known}")]
+    Schema {
+        /// Which store.
+        store: String,
+        /// The version found.
+        found: i64,
+        /// The version known.
+        known: i64,
+    },
+    /// DDL failed.
+    #[error("the ddl of {of} failed")]
+    Define {
+        /// Whose DDL.
+        of: String,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// A stored value that this program cannot read.
+    #[error("the store {store} holds `{value}` as {what}, which this program cannot read")]
+    Corrupt {
+        /// Which store.
+        store: String,
+        /// What it should be.
+        what: &'static str,
+        /// What it is.
+        value: String,
+    },
+    /// Anything else.
+    #[error("the store {store} failed")]
+    Failed {
+        /// Which store.
+        store: String,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+}
