@@ -232,7 +232,7 @@ impl<'a> Page<'a> {
 
     /// The next change that some hook wants: the hook's kind, and the context of the call. What no
     /// hook wants counts as handled; what no filter can read is put down as undecodable.
-    pub fn next(&mut self) -> Option<(Kind, HookCx<'_>)> {
+    pub fn advance(&mut self) -> Option<(Kind, HookCx<'_>)> {
         loop {
             let change = self.changes.get(self.at)?;
             self.info.progress.store(self.at, Ordering::Relaxed);
@@ -259,7 +259,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Takes the answer of the hook that [`next`](Self::next) named. Breaks where the page cannot
+    /// Takes the answer of the hook that [`advance`](Self::advance) named. Breaks where the page cannot
     /// go on.
     pub fn settle(&mut self, answer: Answer) -> ControlFlow<()> {
         let reason = match answer {

@@ -1,11 +1,12 @@
 //! Time and chance, passed in: nothing else in the runtime asks the machine for either.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 /// What tells the time and waits.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
@@ -31,33 +32,42 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until it is moved. Clones show the same time.
 #[derive(Clone, Debug)]
-pub struct ManualClock(Arc<Mutex<Timestamp>>);
+pub struct ManualClock(watch::Sender<Timestamp>);
 
 impl ManualClock {
     /// A clock that stands at `start`.
     pub fn new(start: Timestamp) -> Self {
-        Self(Arc::new(Mutex::new(start)))
+        Self(watch::Sender::new(start))
     }
 
-    /// Moves it forward.
+    /// Moves it forward, and wakes whoever waited for less.
     pub fn advance(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *now = now.saturating_add(by).unwrap_or(Timestamp::MAX);
+        self.0.send_modify(|now| *now = after(*now, by));
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.borrow()
     }
 
-    /// Waiting moves the clock: whoever waits is alone with it.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.advance(duration);
-        Box::pin(std::future::ready(()))
+        let mut time = self.0.subscribe();
+        let due = after(self.now(), duration);
+        Box::pin(async move {
+            if time.wait_for(|now| *now >= due).await.is_err() {
+                // The clock is gone and will not move again.
+                std::future::pending::<()>().await;
+            }
+        })
     }
+}
+
+/// `by` after `time`, or the end of time.
+pub(crate) fn after(time: Timestamp, by: Duration) -> Timestamp {
+    time.saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// A seeded source of jitter.

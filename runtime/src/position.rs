@@ -3,7 +3,7 @@
 //! P1, P2 and P5: a lease is named by projection and bounds, a position is what the feed gave
 //! after a page, and there is nothing inside a page to remember.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -72,21 +72,15 @@ impl ProjectionId {
             &bounds.max,
         ] {
             // Length first, so that no two lists of parts run together.
-            hash.update(
-                u64::try_from(part.len())
-                    .expect("a length fits")
-                    .to_le_bytes(),
-            );
+            hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        let digest = hash.finalize();
-        LeaseId(
-            digest
-                .iter()
-                .take(16)
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        let mut hex = String::with_capacity(32);
+        for byte in hash.finalize().iter().take(16) {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
+        LeaseId(hex)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod memory;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+use std::error::Error;
 use std::fmt;
 
 use futures_util::future::BoxFuture;
@@ -127,6 +128,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// One letter.
     fn letter(&self, id: i64) -> BoxFuture<'_, Result<Option<Letter>, StoreError>>;
+
+    /// Whether an error of the driver itself means a lock or a lost session (P26): hooks with a native
+    /// transaction return such errors.
+    fn is_transient(&self, error: &(dyn Error + 'static)) -> bool {
+        let _ = error;
+        false
+    }
 
     /// Runs one query outside any page, for people and tests. It must not write.
     fn query<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Table, StoreError>>;

@@ -1,0 +1,360 @@
+//! One page, from the feed's hands into the store: the whole promise in one place.
+//!
+//! Hooks run, letters are put beside their effects, and the checkpoint advances as the last
+//! statement before COMMIT (P6). If anything fails, none of it happened: the page is the unit of
+//! commit (P5, I1, I2), and whoever lost the lease cannot commit (I3).
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use projectionist::change::RawChange;
+use projectionist::extract::state::States;
+use projectionist::extract::tx::{TxError, TxErrorClass};
+use projectionist::hook::{Outcome, Page, PageInfo, StopReason, Undecodable};
+use projectionist::key::IdempotencyKey;
+use projectionist::needs::Needs;
+use projectionist::projection::{DynProjection, Start};
+use projectionist::registry::ProjectionDef;
+use projectionist::verdict::BoxError;
+
+use crate::clock::{Clock, Jitter};
+use crate::engine::Limits;
+use crate::feed::{Feed, FeedPage};
+use crate::letters::NewLetter;
+use crate::position::ProjectionId;
+use crate::pump::Pulse;
+use crate::store::{Advance, Checkpoint, CommitError, Effects, Store, StoreError};
+
+/// A projection with everything that its pages need.
+pub(crate) struct Runner {
+    pub(crate) id: ProjectionId,
+    pub(crate) def: &'static ProjectionDef,
+    pub(crate) projection: Box<dyn DynProjection>,
+    pub(crate) states: States,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) feed: Arc<dyn Feed>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) jitter: Arc<Jitter>,
+    pub(crate) limits: Limits,
+    pub(crate) batch: u32,
+    pub(crate) start: Start,
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Runner({})", self.id.name)
+    }
+}
+
+/// A page that was committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Changes for which a hook ran.
+    pub(crate) hooked: usize,
+    /// Changes that became letters.
+    pub(crate) letters: usize,
+}
+
+/// Why a page was not committed. Nothing of it happened.
+#[derive(Debug)]
+pub(crate) enum Setback {
+    /// A hook asked for a pause.
+    RetryAfter { delay: Duration, at: Place },
+    /// A hook failed, in whatever way.
+    Hook {
+        at: Place,
+        how: How,
+        error: BoxError,
+    },
+    /// Nobody's fault: a lock, a lost session (P26).
+    Transient(BoxError),
+    /// The store failed.
+    Store(StoreError),
+    /// The commit failed.
+    Commit(CommitError),
+    /// The program waits no longer.
+    Aborted,
+}
+
+/// How a hook failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Failed,
+    Poison,
+    Panicked,
+    TimedOut,
+}
+
+/// Which change a page stopped at.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) hook: String,
+    pub(crate) document: String,
+    pub(crate) partition_key: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            hook,
+            document,
+            partition_key,
+        } = self;
+        if !hook.is_empty() {
+            write!(f, "hook `{hook}` on ")?;
+        }
+        write!(f, "document `{document}` of partition key {partition_key}")
+    }
+}
+
+impl Runner {
+    /// Applies one page and moves `checkpoint` past it.
+    pub(crate) async fn apply(
+        &self,
+        checkpoint: &mut Checkpoint,
+        range_id: &str,
+        page: &FeedPage,
+        attempt: u32,
+        pulse: &Pulse,
+    ) -> Result<Applied, Setback> {
+        // P9: the transaction begins after the hooks where none of them takes it.
+        let mut effects = if self.def.hooks.needs().contains(Needs::TX) && !page.changes.is_empty()
+        {
+            Some(self.begin().await?)
+        } else {
+            None
+        };
+        let ran = self
+            .run_hooks(effects.as_deref_mut(), range_id, page, attempt, pulse)
+            .await;
+        let outcome = match ran.and_then(|outcome| self.judge(outcome, page)) {
+            Ok(outcome) => outcome,
+            Err(setback) => {
+                if let Some(effects) = effects {
+                    effects.rollback().await;
+                }
+                return Err(setback);
+            }
+        };
+        let mut effects = match effects {
+            Some(effects) => effects,
+            None => self.begin().await?,
+        };
+        let letters = self.letters(&outcome.undecodable, checkpoint, page, attempt);
+        if !letters.is_empty()
+            && let Err(error) = effects.put(&letters).await
+        {
+            effects.rollback().await;
+            return Err(Setback::of_store(error));
+        }
+        let advance = Advance {
+            lease: checkpoint.lease.clone(),
+            epoch: checkpoint.epoch,
+            version: checkpoint.version,
+            position: page.position.clone(),
+            at: self.clock.now(),
+        };
+        effects
+            .commit(&advance)
+            .await
+            .map_err(|error| match error {
+                CommitError::Store(error) => Setback::of_store(error),
+                error => Setback::Commit(error),
+            })?;
+        checkpoint.version += 1;
+        checkpoint.position = Some(advance.position);
+        checkpoint.changed_at = advance.at;
+        Ok(Applied {
+            hooked: outcome.applied,
+            letters: letters.len(),
+        })
+    }
+
+    async fn begin(&self) -> Result<Box<dyn Effects>, Setback> {
+        self.store.begin().await.map_err(Setback::of_store)
+    }
+
+    /// Runs the page's hooks: one boxed future, watched for a panic, a hang and the end of patience (I11).
+    async fn run_hooks(
+        &self,
+        effects: Option<&mut (dyn Effects + 'static)>,
+        range_id: &str,
+        page: &FeedPage,
+        attempt: u32,
+        pulse: &Pulse,
+    ) -> Result<Outcome, Setback> {
+        if page.changes.is_empty() {
+            return Ok(Outcome::default());
+        }
+        let info = PageInfo {
+            projection: &self.id.name,
+            collection: &self.id.collection,
+            range_id,
+            attempt,
+            cancellation: &pulse.abort,
+            progress: &pulse.at,
+        };
+        let hooks = Page::new(
+            self.def.spec,
+            self.def.hooks,
+            &page.changes,
+            &self.states,
+            effects.map(|effects| effects as _),
+            info,
+        );
+        pulse.at.store(0, Ordering::Relaxed);
+        pulse.busy.store(true, Ordering::Relaxed);
+        let ran = AssertUnwindSafe(self.projection.apply_page(hooks)).catch_unwind();
+        let ended = tokio::select! {
+            biased;
+            () = pulse.abort.cancelled() => Err(Setback::Aborted),
+            ran = ran => ran.map_err(|panic| failed(page, pulse, How::Panicked, panic_text(&*panic).into())),
+            () = self.stuck(pulse) => {
+                let limit = self.limits.hook;
+                Err(failed(page, pulse, How::TimedOut, format!("it did not come back within {limit:?}").into()))
+            }
+        };
+        pulse.busy.store(false, Ordering::Relaxed);
+        ended
+    }
+
+    /// Resolves when one change has been in hand for longer than a hook may take.
+    async fn stuck(&self, pulse: &Pulse) {
+        // Looking a few times within the limit bounds the overshoot without a timer for each change.
+        const LOOKS: u32 = 4;
+        let mut seen = usize::MAX;
+        let mut same = 0;
+        while same < LOOKS {
+            let at = pulse.at.load(Ordering::Relaxed);
+            same = if at == seen { same + 1 } else { 0 };
+            seen = at;
+            if same < LOOKS {
+                self.clock.sleep(self.limits.hook / LOOKS).await;
+            }
+        }
+    }
+
+    /// Whether the page may be committed.
+    fn judge(&self, outcome: Outcome, page: &FeedPage) -> Result<Outcome, Setback> {
+        let Some(stopped) = outcome.stopped else {
+            return Ok(outcome);
+        };
+        let at = place(&page.changes[stopped.index], stopped.hook);
+        Err(match stopped.reason {
+            StopReason::RetryAfter(delay) => Setback::RetryAfter { delay, at },
+            StopReason::Poison(error) => Setback::Hook {
+                at,
+                how: How::Poison,
+                error,
+            },
+            StopReason::Error(error) if self.is_transient(&*error) => Setback::Transient(error),
+            StopReason::Error(error) => Setback::Hook {
+                at,
+                how: How::Failed,
+                error,
+            },
+            _ => unreachable!("the framework and the runtime have one version"),
+        })
+    }
+
+    /// P26: a lock or a lost session is never the change's fault, however deep it hides.
+    fn is_transient(&self, error: &(dyn Error + 'static)) -> bool {
+        let mut link = Some(error);
+        while let Some(error) = link {
+            let portable = error
+                .downcast_ref::<TxError>()
+                .is_some_and(|error| error.class() == TxErrorClass::Transient);
+            if portable || self.store.is_transient(error) {
+                return true;
+            }
+            link = error.source();
+        }
+        false
+    }
+
+    fn letters(
+        &self,
+        undecodable: &[Undecodable],
+        checkpoint: &Checkpoint,
+        page: &FeedPage,
+        attempt: u32,
+    ) -> Vec<NewLetter> {
+        undecodable
+            .iter()
+            .map(|failed| {
+                let change = &page.changes[failed.index];
+                let body = change.current.as_ref().or(change.previous.as_ref());
+                NewLetter {
+                    projection: self.id.clone(),
+                    lease: checkpoint.lease.clone(),
+                    bounds: checkpoint.bounds.clone(),
+                    key: IdempotencyKey::of(&self.id.name, &self.id.collection, change).to_string(),
+                    partition_key: change.partition_key.to_string(),
+                    document_id: change.id.to_string(),
+                    sequence: change.sequence,
+                    operation: change.operation,
+                    etag: change.etag.as_ref().map(ToString::to_string),
+                    written_at: change.timestamp,
+                    hook: failed.hook.to_owned(),
+                    errors: chain(&*failed.error),
+                    attempts: attempt,
+                    failed_at: self.clock.now(),
+                    build: env!("CARGO_PKG_VERSION").to_owned(),
+                    body: body.map(|body| body.json().clone()),
+                }
+            })
+            .collect()
+    }
+}
+
+impl Setback {
+    fn of_store(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { source, .. } => Self::Transient(source),
+            error => Self::Store(error),
+        }
+    }
+}
+
+/// A failure at the change in hand.
+fn failed(page: &FeedPage, pulse: &Pulse, how: How, error: BoxError) -> Setback {
+    let index = pulse.at.load(Ordering::Relaxed).min(page.changes.len() - 1);
+    Setback::Hook {
+        at: place(&page.changes[index], ""),
+        how,
+        error,
+    }
+}
+
+fn place(change: &RawChange, hook: &str) -> Place {
+    Place {
+        hook: hook.to_owned(),
+        document: change.id.to_string(),
+        partition_key: change.partition_key.to_string(),
+    }
+}
+
+/// An error and its causes, outermost first.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> Vec<String> {
+    let mut links = vec![error.to_string()];
+    let mut error = error;
+    while let Some(source) = error.source() {
+        links.push(source.to_string());
+        error = source;
+    }
+    links
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("it panicked: {}", text.unwrap_or("(no text)"))
+}

@@ -1,0 +1,209 @@
+//! What pumps show of themselves, for whoever watches: the status command, a progress bar, a test.
+//!
+//! Every pump has a seat. A pump that panics, hangs or waits is a state on its seat, never silence (I11).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::{Notify, watch};
+
+use crate::apply::Applied;
+use crate::clock::Clock;
+use crate::coordination::{PumpReport, PumpState};
+use crate::position::{Bounds, ProjectionId};
+use crate::pump::Pulse;
+
+/// All seats.
+#[derive(Debug)]
+pub(crate) struct Board {
+    seats: Vec<Arc<Seat>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    clock: Arc<dyn Clock>,
+    /// The number of the last question "caught up?".
+    asked: AtomicU64,
+    /// Ticks whenever a seat changes.
+    changes: watch::Sender<u64>,
+}
+
+/// What one pump shows of itself.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    report: Mutex<PumpReport>,
+    applied: AtomicU64,
+    letters: AtomicU64,
+    /// The number of the last question that a read answered with yes.
+    answered: AtomicU64,
+    nudge: Notify,
+    pub(crate) pulse: Arc<Pulse>,
+    shared: Arc<Shared>,
+}
+
+impl Board {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            seats: Vec::new(),
+            shared: Arc::new(Shared {
+                clock,
+                asked: AtomicU64::new(0),
+                changes: watch::Sender::new(0),
+            }),
+        }
+    }
+
+    pub(crate) fn seat(
+        &mut self,
+        projection: ProjectionId,
+        bounds: Bounds,
+        pulse: Arc<Pulse>,
+    ) -> Arc<Seat> {
+        let seat = Arc::new(Seat {
+            report: Mutex::new(PumpReport {
+                projection,
+                bounds,
+                state: PumpState::Starting,
+                since: self.shared.clock.now(),
+                attempts: 0,
+                error: String::new(),
+                retry_at: None,
+                applied: 0,
+            }),
+            applied: AtomicU64::new(0),
+            letters: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            nudge: Notify::new(),
+            pulse,
+            shared: Arc::clone(&self.shared),
+        });
+        self.seats.push(Arc::clone(&seat));
+        seat
+    }
+
+    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
+        &self.seats
+    }
+
+    pub(crate) fn reports(&self) -> Vec<PumpReport> {
+        self.seats.iter().map(|seat| seat.report()).collect()
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Resolves when every living pump has read to the end of its range in a read begun after
+    /// this call.
+    pub(crate) async fn caught_up(&self) {
+        let mut changes = self.changes();
+        let question = self.shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        for seat in &self.seats {
+            seat.nudge.notify_one();
+        }
+        let all = |_: &u64| {
+            self.seats.iter().all(|seat| {
+                seat.answered.load(Ordering::SeqCst) >= question
+                    || matches!(seat.lock().state, PumpState::Failed | PumpState::Stopped)
+            })
+        };
+        // The sender lives in `self`.
+        let _ = changes.wait_for(all).await;
+    }
+}
+
+impl Seat {
+    fn lock(&self) -> MutexGuard<'_, PumpReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self) {
+        self.shared.changes.send_modify(|tick| *tick += 1);
+    }
+
+    pub(crate) fn report(&self) -> PumpReport {
+        PumpReport {
+            applied: self.applied.load(Ordering::Relaxed),
+            ..self.lock().clone()
+        }
+    }
+
+    /// The last question "caught up?".
+    pub(crate) fn asked(&self) -> u64 {
+        self.shared.asked.load(Ordering::SeqCst)
+    }
+
+    /// Answers every question up to `asked` with yes.
+    pub(crate) fn caught_up(&self, asked: u64) {
+        if self.answered.fetch_max(asked, Ordering::SeqCst) < asked {
+            self.changed();
+        }
+    }
+
+    /// Resolves when somebody asks.
+    pub(crate) async fn nudged(&self) {
+        self.nudge.notified().await;
+    }
+
+    pub(crate) fn applied(&self, applied: Applied) {
+        self.applied
+            .fetch_add(applied.hooked as u64, Ordering::Relaxed);
+        self.letters
+            .fetch_add(applied.letters as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn letters(&self) -> u64 {
+        self.letters.load(Ordering::Relaxed)
+    }
+
+    /// Changes the state; what it waited for is over, except while the page it waits for is tried.
+    pub(crate) fn enter(&self, state: PumpState) {
+        {
+            let mut report = self.lock();
+            if report.state == state {
+                return;
+            }
+            // A page that is tried again keeps its error in sight until it succeeds.
+            if state == PumpState::Running && report.state == PumpState::Waiting {
+                return;
+            }
+            report.state = state;
+            report.since = self.shared.clock.now();
+            report.attempts = 0;
+            report.error.clear();
+            report.retry_at = None;
+        }
+        self.changed();
+    }
+
+    /// A page was committed: whatever it waited for is over.
+    pub(crate) fn recovered(&self) {
+        let waited = self.lock().state == PumpState::Waiting;
+        if waited {
+            self.lock().state = PumpState::Starting;
+            self.enter(PumpState::Running);
+        }
+    }
+
+    pub(crate) fn wait(&self, attempts: u32, error: String, retry_at: Timestamp) {
+        {
+            let mut report = self.lock();
+            if report.state != PumpState::Waiting {
+                report.since = self.shared.clock.now();
+            }
+            report.state = PumpState::Waiting;
+            report.attempts = attempts;
+            report.error = error;
+            report.retry_at = Some(retry_at);
+        }
+        self.changed();
+    }
+
+    pub(crate) fn fail(&self, error: String) {
+        self.enter(PumpState::Failed);
+        self.lock().error = error;
+        self.changed();
+    }
+}

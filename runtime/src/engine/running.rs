@@ -1,0 +1,277 @@
+//! Pumps at work: started, supervised, stopped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::{Ready, Setup};
+use crate::apply::Runner;
+use crate::board::{Board, Seat};
+use crate::coordination::{PumpReport, PumpState};
+use crate::problem::{Problem, codes};
+use crate::pump::{Pulse, Pump};
+use crate::reporter::Reporter;
+use crate::store::Checkpoint;
+
+/// When pumps end by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Never: they wait for more.
+    Stopped,
+    /// At the end of the feed. A page that fails this many times ends its pump with a problem.
+    EndOfFeed {
+        /// How many times.
+        attempts: u32,
+    },
+}
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Changes for which a hook ran.
+    pub applied: u64,
+    /// Changes that became dead letters.
+    pub letters: u64,
+    /// What stopped pumps for good.
+    pub failed: Vec<Problem>,
+}
+
+/// Pumps at work. Dropped, they go on; stop them first.
+#[derive(Debug)]
+pub struct Running {
+    board: Arc<Board>,
+    stop: CancellationToken,
+    abort: CancellationToken,
+    supervisor: JoinHandle<Vec<Problem>>,
+    reporter: Reporter,
+}
+
+/// One pump to be kept going.
+#[derive(Clone, Debug)]
+struct Post {
+    runner: Arc<Runner>,
+    checkpoint: Checkpoint,
+    seat: Arc<Seat>,
+    /// Ends all pumps of the projection.
+    stop: CancellationToken,
+}
+
+impl Running {
+    pub(super) fn start(ready: Ready, until: Until) -> Self {
+        let Ready { setup, runners, .. } = ready;
+        let stop = CancellationToken::new();
+        let abort = CancellationToken::new();
+        let mut board = Board::new(Arc::clone(&setup.clock));
+        let mut posts = Vec::new();
+        for (runner, checkpoints) in runners {
+            let stop = stop.child_token();
+            for checkpoint in checkpoints {
+                let pulse = Arc::new(Pulse::new(abort.clone()));
+                let seat = board.seat(runner.id.clone(), checkpoint.bounds.clone(), pulse);
+                posts.push(Post {
+                    runner: Arc::clone(&runner),
+                    checkpoint,
+                    seat,
+                    stop: stop.clone(),
+                });
+            }
+        }
+        let board = Arc::new(board);
+        let Setup {
+            coordination,
+            instance,
+            clock,
+            limits,
+            ..
+        } = setup;
+        let reporter = Reporter::start(Arc::clone(&board), coordination, instance, clock, limits);
+        let supervisor = tokio::spawn(supervise(
+            posts,
+            until,
+            stop.clone(),
+            abort.clone(),
+            limits.drain,
+        ));
+        Self {
+            board,
+            stop,
+            abort,
+            supervisor,
+            reporter,
+        }
+    }
+
+    /// Asks for an orderly end: no further page is read, those in hand are finished and committed.
+    /// What is not done after the drain's limit is rolled back.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// A handle that does the same, for a signal's task.
+    pub fn stopper(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Ends at once: pages in hand are rolled back.
+    pub fn abort(&self) {
+        self.stop.cancel();
+        self.abort.cancel();
+    }
+
+    /// Resolves when every living pump has read to the end of its range in a read begun after
+    /// this call.
+    pub async fn caught_up(&self) {
+        self.board.caught_up().await;
+    }
+
+    /// What the pumps are doing now.
+    pub fn reports(&self) -> Vec<PumpReport> {
+        self.board.reports()
+    }
+
+    /// Ticks whenever a pump changes its state.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.board.changes()
+    }
+
+    /// Waits until all pumps have ended, which without [`stop`](Self::stop) happens only at the end of
+    /// the feed or when all have failed.
+    pub async fn finished(self) -> Summary {
+        let failed = match self.supervisor.await {
+            Ok(failed) => failed,
+            Err(error) => vec![
+                Problem::new(
+                    codes::PUMP_PANICKED,
+                    "the supervisor ended unexpectedly",
+                    "This is a defect; please report it with the log.",
+                )
+                .because(error),
+            ],
+        };
+        let reports = self.board.reports();
+        let letters = self.board.seats().iter().map(|seat| seat.letters()).sum();
+        self.reporter.end();
+        Summary {
+            applied: reports.iter().map(|report| report.applied).sum(),
+            letters,
+            failed,
+        }
+    }
+}
+
+/// How long after an abort a pump may take to end. A hook that blocks its thread cannot be ended
+/// from outside; past this it is left behind, and named.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Keeps every pump going until it ends by itself (I11).
+async fn supervise(
+    posts: Vec<Post>,
+    until: Until,
+    stop: CancellationToken,
+    abort: CancellationToken,
+    drain: Duration,
+) -> Vec<Problem> {
+    let mut pumps = JoinSet::new();
+    let mut problems = Vec::new();
+    for post in posts {
+        pumps.spawn(post.keep(until));
+    }
+    let patience = async {
+        stop.cancelled().await;
+        tokio::select! {
+            () = tokio::time::sleep(drain) => {}
+            () = abort.cancelled() => {}
+        }
+        abort.cancel();
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::pin!(patience);
+    loop {
+        tokio::select! {
+            ended = pumps.join_next() => match ended {
+                Some(Ok(None)) => {}
+                Some(Ok(Some(problem))) => problems.push(problem),
+                // `keep` catches what a pump panics with; this is the runtime going down.
+                Some(Err(error)) => tracing::error!("a pump's task ended unexpectedly: {error}"),
+                None => return problems,
+            },
+            () = &mut patience => {
+                problems.push(Problem::new(
+                    codes::HOOK_BLOCKED,
+                    format!("{} pumps did not end in time: a hook blocks its thread", pumps.len()),
+                    "Their pages are not committed and will be read again. Move blocking work into `tokio::task::spawn_blocking`.",
+                ));
+                pumps.detach_all();
+                return problems;
+            }
+        }
+    }
+}
+
+impl Post {
+    /// Runs the pump, and takes the lease anew after a panic of our own.
+    async fn keep(self, until: Until) -> Option<Problem> {
+        let mut falls = 0_u32;
+        loop {
+            match tokio::spawn(self.clone().once(until)).await {
+                Ok(Ok(())) => {
+                    self.seat.enter(PumpState::Stopped);
+                    return None;
+                }
+                Ok(Err(problem)) => {
+                    tracing::error!(code = problem.code, "{problem}: {}", problem.help);
+                    self.seat.fail(crate::apply::chain(&problem).join(": "));
+                    // What ends one range of a projection ends the projection: half a read model is no read model.
+                    self.stop.cancel();
+                    return Some(problem);
+                }
+                Err(fall) => {
+                    falls = falls.saturating_add(1);
+                    let delay = self
+                        .runner
+                        .limits
+                        .backoff_max
+                        .min(self.runner.limits.backoff_first * falls.min(100));
+                    let why = format!("the pump itself panicked: {fall}");
+                    tracing::error!(projection = %self.runner.id.name, range = %self.checkpoint.bounds, "{why}");
+                    self.seat.wait(
+                        falls,
+                        why,
+                        crate::clock::after(self.runner.clock.now(), delay),
+                    );
+                    tokio::select! {
+                        () = self.stop.cancelled() => {}
+                        () = self.runner.clock.sleep(delay) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    async fn once(self, until: Until) -> Result<(), Problem> {
+        let pump = loop {
+            let pulse = Arc::clone(&self.seat.pulse);
+            match Pump::take(Arc::clone(&self.runner), &self.checkpoint, pulse).await {
+                Ok(pump) => break pump,
+                Err(error) => {
+                    let delay = self.runner.limits.backoff_first;
+                    let why = format!(
+                        "the lease cannot be taken: {}",
+                        crate::apply::chain(&error).join(": ")
+                    );
+                    tracing::warn!(projection = %self.runner.id.name, range = %self.checkpoint.bounds, "{why}");
+                    self.seat
+                        .wait(0, why, crate::clock::after(self.runner.clock.now(), delay));
+                    tokio::select! {
+                        () = self.stop.cancelled() => return Ok(()),
+                        () = self.runner.clock.sleep(delay) => {}
+                    }
+                }
+            }
+        };
+        pump.run(until, &self.stop, &self.seat).await
+    }
+}

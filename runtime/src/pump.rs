@@ -1,0 +1,354 @@
+//! The reader of one range: read a page, apply it, go on.
+//!
+//! A pump is a machine without a loop of its own: [`Pump::step`] reads and applies one page and
+//! says what to do next. [`Pump::run`] is the loop around it, with the waiting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use projectionist::needs::Mode;
+use projectionist::projection::Start;
+use projectionist::verdict::BoxError;
+use tokio_util::sync::CancellationToken;
+
+use crate::apply::{Applied, How, Runner, Setback, chain};
+use crate::board::Seat;
+use crate::clock::after;
+use crate::coordination::PumpState;
+use crate::engine::Until;
+use crate::engine::prepare::{feed_problem, store_problem};
+use crate::feed::{FeedError, FeedPage, From, Read};
+use crate::problem::{Problem, codes};
+use crate::store::{Checkpoint, CommitError, StoreError};
+
+/// What others may see of a page in hand, and how they end it.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    /// The index of the change in hand.
+    pub(crate) at: AtomicUsize,
+    /// Whether a page's hooks are running.
+    pub(crate) busy: AtomicBool,
+    /// Cancelled when the program waits no longer.
+    pub(crate) abort: CancellationToken,
+}
+
+/// What to do after a step.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// A page was committed and more is there.
+    More(Applied),
+    /// Nothing newer was there; the page that said so may have carried changes.
+    CaughtUp(Applied),
+    /// The same page again after a pause.
+    Wait { delay: Duration, why: String },
+    /// Not without a person.
+    Failed(Problem),
+    /// The program waits no longer.
+    Aborted,
+}
+
+/// The reader of one range for one projection.
+#[derive(Debug)]
+pub(crate) struct Pump {
+    runner: Arc<Runner>,
+    checkpoint: Checkpoint,
+    pulse: Arc<Pulse>,
+    /// Failed attempts at the page in hand.
+    failures: u32,
+    /// Pauses in a row that are nobody's fault.
+    pauses: u32,
+}
+
+impl Pump {
+    /// Takes the lease and makes its pump. From here on no earlier owner can commit (I3).
+    pub(crate) async fn take(
+        runner: Arc<Runner>,
+        checkpoint: &Checkpoint,
+        pulse: Arc<Pulse>,
+    ) -> Result<Self, StoreError> {
+        let taken = runner
+            .store
+            .take(&checkpoint.lease, runner.clock.now())
+            .await?;
+        let checkpoint = taken.ok_or_else(|| StoreError::Corrupt {
+            store: runner.store.database().to_owned(),
+            what: "a checkpoint",
+            value: format!("nothing for lease {}", checkpoint.lease),
+        })?;
+        Ok(Self {
+            runner,
+            checkpoint,
+            pulse,
+            failures: 0,
+            pauses: 0,
+        })
+    }
+
+    /// Reads one page and applies it.
+    pub(crate) async fn step(&mut self) -> Step {
+        let page = match self.read().await {
+            Ok(page) => page,
+            Err(error) => return self.feed_failed(error),
+        };
+        if page.changes.is_empty() && !self.worth_storing(&page) {
+            self.failures = 0;
+            self.pauses = 0;
+            return Step::CaughtUp(Applied::default());
+        }
+        let range_id = self.checkpoint.bounds.to_string();
+        let applied = self
+            .runner
+            .apply(
+                &mut self.checkpoint,
+                &range_id,
+                &page,
+                self.failures + 1,
+                &self.pulse,
+            )
+            .await;
+        match applied {
+            Ok(applied) => {
+                self.failures = 0;
+                self.pauses = 0;
+                if page.caught_up {
+                    Step::CaughtUp(applied)
+                } else {
+                    Step::More(applied)
+                }
+            }
+            Err(setback) => self.set_back(setback).await,
+        }
+    }
+
+    /// Steps until told to stop, until the end of the feed, or until it fails for good.
+    pub(crate) async fn run(
+        mut self,
+        until: Until,
+        stop: &CancellationToken,
+        seat: &Seat,
+    ) -> Result<(), Problem> {
+        loop {
+            if stop.is_cancelled() {
+                return Ok(());
+            }
+            // Whoever asks "caught up?" from here on is answered by a later read.
+            let asked = seat.asked();
+            seat.enter(PumpState::Running);
+            match self.step().await {
+                Step::More(applied) => {
+                    seat.applied(applied);
+                    seat.recovered();
+                }
+                Step::CaughtUp(applied) => {
+                    seat.applied(applied);
+                    seat.recovered();
+                    seat.caught_up(asked);
+                    if matches!(until, Until::EndOfFeed { .. }) {
+                        return Ok(());
+                    }
+                    seat.enter(PumpState::Idle);
+                    self.idle(stop, seat).await;
+                }
+                Step::Wait { delay, why } => {
+                    if let Until::EndOfFeed { attempts } = until
+                        && self.failures >= attempts
+                    {
+                        return Err(self.gave_up(&why));
+                    }
+                    let until = after(self.runner.clock.now(), delay);
+                    tracing::warn!(projection = %self.runner.id.name, range = %self.checkpoint.bounds, attempts = self.failures, retry_in = ?delay, "{why}");
+                    seat.wait(self.failures, why, until);
+                    tokio::select! {
+                        () = stop.cancelled() => {}
+                        () = self.runner.clock.sleep(delay) => {}
+                    }
+                }
+                Step::Failed(problem) => return Err(problem),
+                Step::Aborted => return Ok(()),
+            }
+        }
+    }
+
+    async fn read(&self) -> Result<FeedPage, FeedError> {
+        let from = match (&self.checkpoint.position, self.runner.start) {
+            (Some(position), _) => From::Position(position.clone()),
+            (None, Start::At(seconds)) => {
+                jiff::Timestamp::from_second(seconds).map_or(From::Beginning, From::Time)
+            }
+            (None, Start::Now) => From::Now,
+            (None, _) => From::Beginning,
+        };
+        let read = Read {
+            bounds: &self.checkpoint.bounds,
+            mode: self.checkpoint.mode,
+            from,
+            max_items: self.runner.batch,
+        };
+        self.runner.feed.read(read).await
+    }
+
+    /// P12: an empty answer is stored where it is the first, so that the start is durable, and now and then in
+    /// all-versions mode, so that a quiet range never looks too old.
+    fn worth_storing(&self, page: &FeedPage) -> bool {
+        const SHARE: u32 = 8;
+        let Some(position) = &self.checkpoint.position else {
+            return true;
+        };
+        let Some(window) = self.runner.feed.retention() else {
+            return false;
+        };
+        let due = after(self.checkpoint.changed_at, window / SHARE);
+        self.checkpoint.mode == Mode::AllVersionsAndDeletes
+            && *position != page.position
+            && self.runner.clock.now() >= due
+    }
+
+    /// Waits for something new, or for the next poll.
+    async fn idle(&self, stop: &CancellationToken, seat: &Seat) {
+        let Some(position) = &self.checkpoint.position else {
+            return;
+        };
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = seat.nudged() => {}
+            () = self.runner.feed.changed(&self.checkpoint.bounds, position) => {}
+            () = self.runner.clock.sleep(self.runner.limits.poll) => {}
+        }
+    }
+
+    async fn set_back(&mut self, setback: Setback) -> Step {
+        match setback {
+            Setback::RetryAfter { delay, at } => {
+                self.failures += 1;
+                Step::Wait {
+                    delay,
+                    why: format!("{at} asks for a pause"),
+                }
+            }
+            Setback::Hook { at, how, error } => {
+                let how = match how {
+                    How::Poison => "calls it poison",
+                    How::Failed => "failed",
+                    How::Panicked => "panicked",
+                    How::TimedOut => "hung",
+                };
+                self.again(format!("{at} {how}: {}", sentence(&error)))
+            }
+            Setback::Transient(error) => {
+                self.pause(format!("the store is busy: {}", sentence(&error)))
+            }
+            Setback::Store(error @ StoreError::ReadOnly { .. }) => {
+                Step::Failed(store_problem(&self.runner.id.name, error))
+            }
+            Setback::Store(error) => self.pause(sentence(&error.into())),
+            Setback::Commit(CommitError::Fenced(lease)) => Step::Failed(Problem::new(
+                codes::LEASE_LOST,
+                format!(
+                    "projection `{}` lost lease {lease} on range {} to another owner",
+                    self.runner.id.name, self.checkpoint.bounds
+                ),
+                "Nothing of the page in hand was stored. Find the other program that runs on this store, and let one of the two go on.",
+            )),
+            Setback::Commit(error @ CommitError::Broken) => self.again(error.to_string()),
+            Setback::Commit(error) => self.retake(error).await,
+            Setback::Aborted => Step::Aborted,
+        }
+    }
+
+    /// A commit whose outcome is not known: taking the lease anew tells, and ends whatever is
+    /// still under way (P6).
+    async fn retake(&mut self, error: CommitError) -> Step {
+        let lease = &self.checkpoint.lease;
+        match self.runner.store.take(lease, self.runner.clock.now()).await {
+            Ok(Some(checkpoint)) => {
+                self.checkpoint = checkpoint;
+                self.pause(sentence(&error.into()))
+            }
+            Ok(None) => Step::Failed(Problem::new(
+                codes::STORE_CORRUPT,
+                format!(
+                    "the checkpoint of projection `{}` on range {} is gone",
+                    self.runner.id.name, self.checkpoint.bounds
+                ),
+                "Somebody deleted it from the store. Start the projector again: it begins anew by its start option.",
+            )),
+            Err(failed) => self.pause(format!(
+                "{}; {}",
+                sentence(&error.into()),
+                sentence(&failed.into())
+            )),
+        }
+    }
+
+    fn feed_failed(&mut self, error: FeedError) -> Step {
+        if error.is_terminal() {
+            Step::Failed(feed_problem(&self.runner.id.name, error))
+        } else {
+            self.pause(sentence(&error.into()))
+        }
+    }
+
+    /// The page again, after a pause that grows with its failures.
+    fn again(&mut self, why: String) -> Step {
+        self.failures += 1;
+        Step::Wait {
+            delay: self.backoff(self.failures),
+            why,
+        }
+    }
+
+    /// The page again, with no attempt counted (P26).
+    fn pause(&mut self, why: String) -> Step {
+        self.pauses += 1;
+        Step::Wait {
+            delay: self.backoff(self.pauses),
+            why,
+        }
+    }
+
+    /// Full jitter below a limit that doubles, but never nothing: a page that fails at once must not spin.
+    fn backoff(&self, failures: u32) -> Duration {
+        let limits = &self.runner.limits;
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(30));
+        let limit = limits
+            .backoff_first
+            .saturating_mul(doubled)
+            .min(limits.backoff_max);
+        let least = limits.backoff_first / 10;
+        (least + self.runner.jitter.below(limit)).min(limits.backoff_max)
+    }
+
+    fn gave_up(&self, why: &str) -> Problem {
+        Problem::new(
+            codes::GAVE_UP,
+            format!(
+                "projection `{}` gave up on range {} after {} attempts: {why}",
+                self.runner.id.name, self.checkpoint.bounds, self.failures
+            ),
+            "Mend the cause and run again: it goes on from the last committed page. Without `--once` it would go on trying.",
+        )
+    }
+}
+
+impl Pulse {
+    pub(crate) const fn new(abort: CancellationToken) -> Self {
+        Self {
+            at: AtomicUsize::new(0),
+            busy: AtomicBool::new(false),
+            abort,
+        }
+    }
+
+    /// The index of the change whose hook is running.
+    pub(crate) fn hook_at(&self) -> Option<usize> {
+        self.busy
+            .load(Ordering::Relaxed)
+            .then(|| self.at.load(Ordering::Relaxed))
+    }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn sentence(error: &BoxError) -> String {
+    chain(&**error).join(": ")
+}
