@@ -1,0 +1,153 @@
+//! `cargo xtask test`: sets up what tests need, and runs every test there is.
+//!
+//! A new kind of test is one more step here. A step that lacks something of the machine says so as
+//! [`Outcome::NotRun`].
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::command::{call, cargo, lines, output, root, succeeds, target};
+use crate::step::{self, Outcome, Step};
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "hash vectors against Python's azure-cosmos",
+        run: vectors,
+    },
+    Step {
+        name: "cargo test --workspace",
+        run: workspace,
+    },
+];
+
+/// Runs the tests. With `CI=true` what is not run counts as failed.
+pub(crate) fn run() -> bool {
+    let strict = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+    step::run(STEPS, strict)
+}
+
+/// The hashes of partition keys must be those of a client that is not ours: they are computed anew
+/// and compared with the file that the emulator's tests read.
+fn vectors() -> io::Result<Outcome> {
+    let folder = root().join("runtime/emulator/src/hash");
+    let script = std::fs::read_to_string(folder.join("vectors.py"))?;
+    let Some(requirement) = requirement(&script) else {
+        return Err(io::Error::other(
+            "vectors.py names no version of azure-cosmos",
+        ));
+    };
+    let python = match python(requirement) {
+        Ok(python) => python,
+        Err(error) => return Ok(Outcome::NotRun(error.to_string())),
+    };
+    let fresh = output(call(python, &["vectors.py"]).current_dir(&folder))?;
+    let stored = std::fs::read_to_string(folder.join("vectors.json"))?;
+    if fresh.trim_end() == stored.trim_end() {
+        println!("vectors.json is what {requirement} computes");
+        return Ok(Outcome::check(true));
+    }
+    let (line, (left, right)) = stored
+        .lines()
+        .zip(fresh.lines())
+        .enumerate()
+        .find(|(_, (left, right))| left != right)
+        .unwrap_or((0, ("its length", "another length")));
+    println!(
+        "vectors.json:{}: has {left}, {requirement} computes {right}",
+        line + 1
+    );
+    Ok(Outcome::check(false))
+}
+
+/// The `azure-cosmos==…` that a script names.
+fn requirement(script: &str) -> Option<&str> {
+    let from = script.find("azure-cosmos==")?;
+    script[from..].split_whitespace().next()
+}
+
+/// A Python with `requirement` in it, made once.
+fn python(requirement: &str) -> io::Result<PathBuf> {
+    let venv = target().join("tools").join(requirement.replace("==", "-"));
+    let python = venv.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    });
+    let ready = venv.join("ready");
+    if ready.exists() {
+        return Ok(python);
+    }
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let system = if cfg!(windows) { "python" } else { "python3" };
+    output(&mut call(system, &["-m", "venv", "--clear", &text(&venv)]))?;
+    output(&mut call(
+        &python,
+        &[
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            requirement,
+        ],
+    ))?;
+    // Written last: a set-up that broke off is begun anew.
+    std::fs::write(ready, requirement)?;
+    Ok(python)
+}
+
+/// Everything that `cargo test` knows, doctests and the book's code included.
+fn workspace() -> io::Result<Outcome> {
+    // Compiled first, so that an error of the compiler is not buried under tests.
+    if !succeeds(&mut cargo(&["test", "--workspace", "--no-run"]))? {
+        return Err(io::Error::other("it does not compile"));
+    }
+    let (mut passed, mut failed) = (0, 0);
+    let succeeded = lines(
+        &mut cargo(&["test", "--workspace", "--no-fail-fast"]),
+        |line| {
+            println!("{line}");
+            if let Some((good, bad)) = counts(line) {
+                passed += good;
+                failed += bad;
+            }
+        },
+    )?;
+    Ok(Outcome::Ran {
+        passed,
+        failed,
+        succeeded,
+    })
+}
+
+/// Passed and failed, of a line such as `test result: ok. 5 passed; 0 failed; …`.
+fn counts(line: &str) -> Option<(usize, usize)> {
+    let (_, numbers) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    let mut numbers = numbers.split("; ");
+    let passed = numbers.next()?.strip_suffix(" passed")?.parse().ok()?;
+    let failed = numbers.next()?.strip_suffix(" failed")?.parse().ok()?;
+    Some((passed, failed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_harness() {
+        let ok = "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+        let bad = "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(counts(ok), Some((5, 0)));
+        assert_eq!(counts(bad), Some((3, 2)));
+        assert_eq!(counts("test tests::reads ... ok"), None);
+    }
+
+    #[test]
+    fn finds_the_requirement() {
+        assert_eq!(
+            requirement("    pip install azure-cosmos==4.17.1 && python3 vectors.py"),
+            Some("azure-cosmos==4.17.1")
+        );
+        assert_eq!(requirement("import json"), None);
+    }
+}
