@@ -1,1 +1,7 @@
-//! Projections over CosmicWorks.
+//! Projections over CosmicWorks, a shop: customers and sales orders in the collection `store`,
+//! products and their categories in the collection `products`.
+//!
+//! Written as a user would write them: this crate knows the light `projectionist` alone, and none of
+//! the runtime. The binary that runs it is `examples/projector`.
+
+pub mod demo;
