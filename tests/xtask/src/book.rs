@@ -57,6 +57,8 @@ fn mdbook() -> io::Result<PathBuf> {
         .current_dir(root().join("book")),
     )?;
     if installed {
+        // Hundreds of megabytes that nobody needs again.
+        std::fs::remove_dir_all(tools.join("build"))?;
         Ok(own)
     } else {
         Err(io::Error::other(format!(

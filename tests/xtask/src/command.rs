@@ -7,7 +7,10 @@ use std::process::{Command, Stdio};
 
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("this crate lies in tests/xtask")
 }
 
 /// The folder for what is built.
