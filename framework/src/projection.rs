@@ -3,7 +3,7 @@
 use crate::extract::state::States;
 use crate::extract::tx::BoxFuture;
 use crate::filter::Condition;
-use crate::hook::{Hook, Hooks, Outcome, Page};
+use crate::hook::{Answer, Hook, HookCx, Hooks, Outcome, Page};
 use crate::needs::Mode;
 use crate::verdict::BoxError;
 
@@ -94,6 +94,58 @@ pub trait NoHooks: Projection {
     const __projection_on_replace: Option<Hook> = None;
     const __projection_on_delete: Option<Hook> = None;
     const __projection_on_expire: Option<Hook> = None;
+
+    fn __projection_call_on_upsert(&self, cx: HookCx<'_>) -> NoCall {
+        no_call(cx)
+    }
+
+    fn __projection_call_on_create(&self, cx: HookCx<'_>) -> NoCall {
+        no_call(cx)
+    }
+
+    fn __projection_call_on_replace(&self, cx: HookCx<'_>) -> NoCall {
+        no_call(cx)
+    }
+
+    fn __projection_call_on_delete(&self, cx: HookCx<'_>) -> NoCall {
+        no_call(cx)
+    }
+
+    fn __projection_call_on_expire(&self, cx: HookCx<'_>) -> NoCall {
+        no_call(cx)
+    }
 }
 
 impl<P: Projection> NoHooks for P {}
+
+/// Never made: a page names only kinds whose hook is declared.
+#[doc(hidden)]
+pub type NoCall = std::future::Ready<Answer>;
+
+fn no_call(_: HookCx<'_>) -> NoCall {
+    unreachable!("a page names only kinds whose hook is declared")
+}
+
+/// Lets `init` return either the projection or a result.
+#[doc(hidden)]
+pub fn into_built<P, B: Built<P>>(built: B) -> Result<P, BoxError> {
+    built.built()
+}
+
+/// What `init` may return.
+#[doc(hidden)]
+pub trait Built<P> {
+    fn built(self) -> Result<P, BoxError>;
+}
+
+impl<P: Projection> Built<P> for P {
+    fn built(self) -> Result<P, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<P: Projection, E: Into<BoxError>> Built<P> for Result<P, E> {
+    fn built(self) -> Result<P, BoxError> {
+        self.map_err(Into::into)
+    }
+}
