@@ -352,3 +352,6 @@ impl Pulse {
 pub(crate) fn sentence(error: &BoxError) -> String {
     chain(&**error).join(": ")
 }
+
+#[cfg(test)]
+mod tests;
