@@ -1,1 +1,3 @@
 //! Tests of the whole, through public interfaces only.
+
+mod book;

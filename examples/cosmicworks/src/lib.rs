@@ -4,4 +4,8 @@
 //! Written as a user would write them: this crate knows the light `projectionist` alone, and none of
 //! the runtime. The binary that runs it is `examples/projector`.
 
+pub mod audit;
+pub mod category_names;
 pub mod demo;
+pub mod order_totals;
+pub mod webhook;
