@@ -4,6 +4,7 @@ mod apply;
 mod board;
 pub mod clock;
 pub mod coordination;
+mod crash;
 pub mod engine;
 pub mod feed;
 pub mod letters;

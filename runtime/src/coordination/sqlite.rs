@@ -1,1 +1,244 @@
-//! To be filled.
+//! Coordination on SQLite, in a file of its own (P9).
+//!
+//! Nothing in it is needed for correctness: it is written without waiting for the disk, and made anew where it is missing.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sqlx::sqlite::{SqliteJournalMode, SqliteRow, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Row as _, SqliteConnection, raw_sql};
+use tokio::sync::Mutex;
+
+use super::{Coordination, Instance, PumpReport, PumpState, Roll};
+use crate::position::{Bounds, ProjectionId};
+use crate::store::StoreError;
+use crate::store::sqlite::{OpenOptions, of_store, options};
+
+/// One row an instance: a heartbeat is one write, however many pumps it tells of (P16).
+const TABLES: &str = "create table if not exists projectionist_instances (
+    name text primary key,
+    incarnation text not null,
+    pid integer not null,
+    started_at text not null,
+    seen_at text not null,
+    pumps text not null
+) strict, without rowid";
+
+/// Coordination on SQLite.
+#[derive(Debug)]
+pub struct SqliteCoordination {
+    path: PathBuf,
+    open: OpenOptions,
+    conn: Mutex<Option<SqliteConnection>>,
+}
+
+/// A [`PumpReport`] as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    tenant: String,
+    collection: String,
+    projection: String,
+    generation: u32,
+    bounds: Bounds,
+    state: String,
+    since: Timestamp,
+    attempts: u32,
+    error: String,
+    retry_at: Option<Timestamp>,
+    applied: u64,
+}
+
+impl SqliteCoordination {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none and none may be made, if it is no database, or cannot be written to.
+    pub async fn open(path: impl AsRef<Path>, open: OpenOptions) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let conn = connect(&path, open)
+            .await
+            .map_err(|error| of_store(&path, error))?;
+        Ok(Self {
+            path,
+            open,
+            conn: Mutex::new(Some(conn)),
+        })
+    }
+
+    fn failed(&self, error: sqlx::Error) -> StoreError {
+        of_store(&self.path, error)
+    }
+
+    async fn write(
+        &self,
+        instance: &Instance,
+        at: Timestamp,
+        pumps: &[PumpReport],
+    ) -> Result<(), StoreError> {
+        let pumps: Vec<_> = pumps.iter().map(Stored::of).collect();
+        let pumps = serde_json::to_string(&pumps).expect("reports are always JSON");
+        let mut slot = self.conn.lock().await;
+        // Taken out, and put back only if all went well: what a dropped future leaves open is closed.
+        let mut conn = match slot.take() {
+            Some(conn) => conn,
+            None => connect(&self.path, self.open)
+                .await
+                .map_err(|error| self.failed(error))?,
+        };
+        sqlx::query(
+            "insert into projectionist_instances (name, incarnation, pid, started_at, seen_at, pumps)
+             values ($1, $2, $3, $4, $5, $6)
+             on conflict (name) do update set incarnation = excluded.incarnation, pid = excluded.pid,
+                 started_at = excluded.started_at, seen_at = excluded.seen_at, pumps = excluded.pumps;
+             delete from projectionist_instances where name <> $1",
+        )
+        .bind(&instance.name)
+        .bind(&instance.incarnation)
+        .bind(instance.pid)
+        .bind(instance.started_at.to_string())
+        .bind(at.to_string())
+        .bind(pumps)
+        .execute(&mut conn)
+        .await
+        .map_err(|error| self.failed(error))?;
+        *slot = Some(conn);
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<Vec<Roll>, StoreError> {
+        let mut slot = self.conn.lock().await;
+        let mut conn = match slot.take() {
+            Some(conn) => conn,
+            None => connect(&self.path, self.open)
+                .await
+                .map_err(|error| self.failed(error))?,
+        };
+        let rows = sqlx::query("select * from projectionist_instances order by name")
+            .fetch_all(&mut conn)
+            .await
+            .map_err(|error| self.failed(error))?;
+        *slot = Some(conn);
+        drop(slot);
+        rows.iter().map(|row| self.roll(row)).collect()
+    }
+
+    fn roll(&self, row: &SqliteRow) -> Result<Roll, StoreError> {
+        let text = |column: &'static str| row.try_get::<String, _>(column);
+        let text = |column| text(column).map_err(|error| self.failed(error));
+        let time = |column| {
+            let value = text(column)?;
+            value.parse().map_err(|_| self.corrupt(column, value))
+        };
+        let stored = text("pumps")?;
+        let pumps: Vec<Stored> =
+            serde_json::from_str(&stored).map_err(|_| self.corrupt("pumps", stored))?;
+        Ok(Roll {
+            instance: Instance {
+                name: text("name")?,
+                incarnation: text("incarnation")?,
+                pid: row.try_get("pid").map_err(|error| self.failed(error))?,
+                started_at: time("started_at")?,
+            },
+            seen_at: time("seen_at")?,
+            pumps: pumps
+                .into_iter()
+                .map(|stored| {
+                    let state = stored.state.clone();
+                    stored
+                        .report()
+                        .ok_or_else(|| self.corrupt("the state of a pump", state))
+                })
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn corrupt(&self, what: &'static str, value: String) -> StoreError {
+        StoreError::Corrupt {
+            store: self.path.display().to_string(),
+            what,
+            value,
+        }
+    }
+}
+
+async fn connect(path: &Path, open: OpenOptions) -> Result<SqliteConnection, sqlx::Error> {
+    if open.read_only {
+        return options(path).read_only(true).connect().await;
+    }
+    if let (true, Some(directory)) = (open.create, path.parent()) {
+        std::fs::create_dir_all(directory)?;
+    }
+    let mut conn = options(path)
+        .create_if_missing(open.create)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Off)
+        .connect()
+        .await?;
+    raw_sql(TABLES).execute(&mut conn).await?;
+    Ok(conn)
+}
+
+impl Stored {
+    fn of(report: &PumpReport) -> Self {
+        let PumpReport {
+            projection,
+            bounds,
+            state,
+            since,
+            attempts,
+            error,
+            retry_at,
+            applied,
+        } = report.clone();
+        Self {
+            tenant: projection.tenant,
+            collection: projection.collection,
+            projection: projection.name,
+            generation: projection.generation,
+            bounds,
+            state: state.as_str().to_owned(),
+            since,
+            attempts,
+            error,
+            retry_at,
+            applied,
+        }
+    }
+
+    /// None: a state that this program does not know.
+    fn report(self) -> Option<PumpReport> {
+        Some(PumpReport {
+            state: PumpState::from_name(&self.state)?,
+            projection: ProjectionId {
+                tenant: self.tenant,
+                collection: self.collection,
+                name: self.projection,
+                generation: self.generation,
+            },
+            bounds: self.bounds,
+            since: self.since,
+            attempts: self.attempts,
+            error: self.error,
+            retry_at: self.retry_at,
+            applied: self.applied,
+        })
+    }
+}
+
+impl Coordination for SqliteCoordination {
+    fn beat<'a>(
+        &'a self,
+        instance: &'a Instance,
+        at: Timestamp,
+        pumps: &'a [PumpReport],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.write(instance, at, pumps))
+    }
+
+    fn rolls(&self) -> BoxFuture<'_, Result<Vec<Roll>, StoreError>> {
+        Box::pin(self.read())
+    }
+}

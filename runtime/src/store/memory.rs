@@ -1,70 +1,210 @@
-//! A store in this process only: for tests and benches.
+//! The store in memory, with the fences and transactions of the others and no SQL: for tests and benches.
 //!
-//! It has no SQL. A transaction's writes stand aside until the commit, which checks epoch and version
-//! under the one lock that also guards the rows (P6): dropped, it leaves nothing behind.
+//! A transaction keeps its writes to itself and puts them in, with the checkpoint, in one step under one lock (P6).
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use projectionist::extract::tx::{Transaction, TxError, TxErrorClass};
 use projectionist::sql::{Row, Value};
+use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 
 use super::{Advance, Checkpoint, CommitError, Effects, NewCheckpoint, Store, StoreError, Table};
 use crate::letters::{Letter, LetterFilter, LetterStatus, NewLetter};
-use crate::position::LeaseId;
+use crate::position::{LeaseId, ProjectionId};
 
-/// A store in memory. Clones share their rows.
+/// [`Store::database`]'s name for it, and the store's in errors.
+const DATABASE: &str = "memory";
+
+/// What a statement is told.
+const NO_SQL: &str = "the store in memory has no SQL: set `store = \"sqlite\"`";
+
+/// The store in memory. Clones are the same store.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryStore(Arc<Mutex<Rows>>);
+pub struct MemoryStore(Arc<Inner>);
 
 #[derive(Debug, Default)]
-struct Rows {
-    checkpoints: BTreeMap<LeaseId, Checkpoint>,
+struct Inner {
+    data: Mutex<Data>,
+    /// One transaction at a time, in the order of asking, so that each sees what the one before wrote.
+    gate: Arc<Gate<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Data {
+    checkpoints: HashMap<LeaseId, Checkpoint>,
     letters: Vec<Letter>,
-    /// What effects wrote: how often each name was counted.
-    counts: BTreeMap<String, i64>,
+    /// Which change of which projection has a letter.
+    lettered: HashSet<(ProjectionId, String)>,
+    values: BTreeMap<String, Value>,
 }
 
-/// What a transaction will write when it commits.
-#[derive(Debug, Default)]
-pub struct MemoryTx {
-    letters: Vec<NewLetter>,
-    counts: Vec<(String, i64)>,
-}
-
-#[derive(Debug)]
-struct MemoryEffects {
-    store: MemoryStore,
-    tx: MemoryTx,
-}
-
-impl MemoryTx {
-    /// An effect that is wrong when it is lost or doubled: adds to a counter.
-    pub fn count(&mut self, name: &str, by: i64) {
-        self.counts.push((name.to_owned(), by));
+impl Inner {
+    fn data(&self) -> MutexGuard<'_, Data> {
+        // Nothing under this lock can panic half-way.
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl MemoryStore {
-    /// A counter that effects added to.
-    pub fn counted(&self, name: &str) -> i64 {
-        self.rows().counts.get(name).copied().unwrap_or(0)
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A committed value of the read model.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        self.0.data().values.get(key).cloned()
+    }
+
+    /// All committed values.
+    pub fn values(&self) -> BTreeMap<String, Value> {
+        self.0.data().values.clone()
+    }
+}
+
+/// An open transaction in memory: keys and values. [`Transaction::native`] lends it.
+#[derive(Debug)]
+pub struct MemoryTx {
+    store: Arc<Inner>,
+    /// Writes of this transaction; none: removed.
+    writes: BTreeMap<String, Option<Value>>,
+    letters: Vec<NewLetter>,
+    gate: OwnedMutexGuard<()>,
+}
+
+impl MemoryTx {
+    /// A value, as this transaction sees it.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        match self.writes.get(key) {
+            Some(written) => written.clone(),
+            None => self.store.data().values.get(key).cloned(),
+        }
+    }
+
+    /// Writes a value.
+    pub fn set(&mut self, key: impl Into<String>, value: Value) {
+        self.writes.insert(key.into(), Some(value));
+    }
+
+    /// Removes a value.
+    pub fn remove(&mut self, key: impl Into<String>) {
+        self.writes.insert(key.into(), None);
+    }
+}
+
+fn no_sql() -> TxError {
+    TxError::new(TxErrorClass::Statement, NO_SQL)
+}
+
+impl Transaction for MemoryTx {
+    fn database(&self) -> &'static str {
+        DATABASE
+    }
+
+    fn execute<'t>(
+        &'t mut self,
+        _sql: &'t str,
+        _params: Vec<Value>,
+    ) -> BoxFuture<'t, Result<u64, TxError>> {
+        Box::pin(async { Err(no_sql()) })
+    }
+
+    fn fetch<'t>(
+        &'t mut self,
+        _sql: &'t str,
+        _params: Vec<Value>,
+        _limit: usize,
+    ) -> BoxFuture<'t, Result<Vec<Row>, TxError>> {
+        Box::pin(async { Err(no_sql()) })
+    }
+
+    fn native(&mut self) -> &mut (dyn Any + Send) {
+        self
+    }
+}
+
+impl Effects for MemoryTx {
+    fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>> {
+        self.letters.extend_from_slice(letters);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn commit<'t>(self: Box<Self>, advance: &'t Advance) -> BoxFuture<'t, Result<(), CommitError>>
+    where
+        Self: 't,
+    {
+        Box::pin(async move {
+            let Self {
+                store,
+                writes,
+                letters,
+                gate,
+            } = *self;
+            let committed = store.data().commit(advance, writes, letters);
+            drop(gate);
+            committed
+        })
+    }
+
+    fn rollback<'t>(self: Box<Self>) -> BoxFuture<'t, ()>
+    where
+        Self: 't,
+    {
+        Box::pin(async move { drop(self) })
+    }
+}
+
+impl Data {
+    fn commit(
+        &mut self,
+        advance: &Advance,
+        writes: BTreeMap<String, Option<Value>>,
+        letters: Vec<NewLetter>,
+    ) -> Result<(), CommitError> {
+        let checkpoint = self
+            .checkpoints
+            .get_mut(&advance.lease)
+            .filter(|row| row.epoch == advance.epoch && row.version == advance.version)
+            .ok_or_else(|| CommitError::Fenced(advance.lease.clone()))?;
+        checkpoint.version += 1;
+        checkpoint.position = Some(advance.position.clone());
+        checkpoint.changed_at = advance.at;
+        for (key, value) in writes {
+            match value {
+                Some(value) => self.values.insert(key, value),
+                None => self.values.remove(&key),
+            };
+        }
+        for content in letters {
+            self.put(content);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, content: NewLetter) {
+        let of = (content.projection.clone(), content.key.clone());
+        if self.lettered.insert(of) {
+            let id = i64::try_from(self.letters.len()).expect("fewer letters than 2^63") + 1;
+            self.letters.push(Letter {
+                id,
+                status: LetterStatus::Dead,
+                last_failed_at: content.failed_at,
+                content,
+            });
+        }
     }
 }
 
 impl Store for MemoryStore {
     fn database(&self) -> &'static str {
-        "memory"
+        DATABASE
     }
 
-    fn define<'a>(&'a self, of: &'a str, _: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn define<'a>(&'a self, of: &'a str, _ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             Err(StoreError::Define {
                 of: of.to_owned(),
@@ -74,45 +214,37 @@ impl Store for MemoryStore {
     }
 
     fn checkpoints(&self) -> BoxFuture<'_, Result<Vec<Checkpoint>, StoreError>> {
-        let mut all: Vec<_> = self.rows().checkpoints.values().cloned().collect();
-        all.sort_by(|a, b| {
-            let key = |checkpoint: &Checkpoint| {
-                let id = checkpoint.projection.clone();
-                (
-                    id.name,
-                    id.collection,
-                    id.generation,
-                    checkpoint.bounds.clone(),
-                )
-            };
-            key(a).cmp(&key(b))
-        });
-        Box::pin(async { Ok(all) })
+        Box::pin(async {
+            let mut checkpoints: Vec<_> = self.0.data().checkpoints.values().cloned().collect();
+            checkpoints.sort_by(|a, b| order(a).cmp(&order(b)));
+            Ok(checkpoints)
+        })
     }
 
     fn create<'a>(
         &'a self,
         new: &'a NewCheckpoint,
     ) -> BoxFuture<'a, Result<Checkpoint, StoreError>> {
-        let lease = new.projection.lease(&new.bounds);
-        let row = self
-            .rows()
-            .checkpoints
-            .entry(lease.clone())
-            .or_insert_with(|| Checkpoint {
-                lease,
-                projection: new.projection.clone(),
-                rid: new.rid.clone(),
-                bounds: new.bounds.clone(),
-                mode: new.mode,
-                epoch: 0,
-                version: 0,
-                start: new.start.clone(),
-                position: new.position.clone(),
-                changed_at: new.at,
-            })
-            .clone();
-        Box::pin(async { Ok(row) })
+        Box::pin(async {
+            let lease = new.projection.lease(&new.bounds);
+            let mut data = self.0.data();
+            let row = data
+                .checkpoints
+                .entry(lease)
+                .or_insert_with_key(|lease| Checkpoint {
+                    lease: lease.clone(),
+                    projection: new.projection.clone(),
+                    rid: new.rid.clone(),
+                    bounds: new.bounds.clone(),
+                    mode: new.mode,
+                    epoch: 0,
+                    version: 0,
+                    start: new.start.clone(),
+                    position: new.position.clone(),
+                    changed_at: new.at,
+                });
+            Ok(row.clone())
+        })
     }
 
     fn take<'a>(
@@ -120,154 +252,92 @@ impl Store for MemoryStore {
         lease: &'a LeaseId,
         at: Timestamp,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, StoreError>> {
-        let row = self.rows().checkpoints.get_mut(lease).map(|row| {
-            row.epoch += 1;
-            row.changed_at = at;
-            row.clone()
-        });
-        Box::pin(async { Ok(row) })
+        Box::pin(async move {
+            let mut data = self.0.data();
+            Ok(data.checkpoints.get_mut(lease).map(|row| {
+                row.epoch += 1;
+                row.changed_at = at;
+                row.clone()
+            }))
+        })
     }
 
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>> {
-        let effects = MemoryEffects {
-            store: self.clone(),
-            tx: MemoryTx::default(),
-        };
-        Box::pin(async { Ok(Box::new(effects) as Box<dyn Effects>) })
+        Box::pin(async {
+            let gate = Arc::clone(&self.0.gate).lock_owned().await;
+            Ok(Box::new(MemoryTx {
+                store: Arc::clone(&self.0),
+                writes: BTreeMap::new(),
+                letters: Vec::new(),
+                gate,
+            }) as Box<dyn Effects>)
+        })
     }
 
     fn letters<'a>(
         &'a self,
         filter: &'a LetterFilter,
     ) -> BoxFuture<'a, Result<Vec<Letter>, StoreError>> {
-        let limit = match filter.limit {
-            0 => usize::MAX,
-            limit => limit as usize,
-        };
-        let wanted = |letter: &&Letter| {
-            let content = &letter.content;
-            letter.id > filter.after
-                && filter
-                    .projection
-                    .as_ref()
-                    .is_none_or(|name| *name == content.projection.name)
-                && filter
-                    .document_id
-                    .as_ref()
-                    .is_none_or(|id| *id == content.document_id)
-        };
-        let rows = self.rows();
-        let found: Vec<_> = rows
-            .letters
-            .iter()
-            .filter(wanted)
-            .take(limit)
-            .cloned()
-            .collect();
-        Box::pin(async { Ok(found) })
+        Box::pin(async {
+            let LetterFilter {
+                projection,
+                document_id,
+                after,
+                limit,
+            } = filter;
+            let limit = match *limit {
+                0 => usize::MAX,
+                limit => limit as usize,
+            };
+            Ok(self
+                .0
+                .data()
+                .letters
+                .iter()
+                .filter(|letter| letter.id > *after)
+                .filter(|letter| {
+                    let NewLetter {
+                        projection: of,
+                        document_id: id,
+                        ..
+                    } = &letter.content;
+                    projection.as_ref().is_none_or(|name| *name == of.name)
+                        && document_id.as_ref().is_none_or(|wanted| wanted == id)
+                })
+                .take(limit)
+                .cloned()
+                .collect())
+        })
     }
 
     fn letter(&self, id: i64) -> BoxFuture<'_, Result<Option<Letter>, StoreError>> {
-        let found = self
-            .rows()
-            .letters
-            .iter()
-            .find(|letter| letter.id == id)
-            .cloned();
-        Box::pin(async { Ok(found) })
+        Box::pin(async move {
+            let data = self.0.data();
+            Ok(data.letters.iter().find(|letter| letter.id == id).cloned())
+        })
     }
 
-    fn query<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Table, StoreError>> {
+    fn query<'a>(&'a self, _sql: &'a str) -> BoxFuture<'a, Result<Table, StoreError>> {
         Box::pin(async {
             Err(StoreError::Failed {
-                store: "memory".to_owned(),
+                store: DATABASE.to_owned(),
                 source: NO_SQL.into(),
             })
         })
     }
 }
 
-const NO_SQL: &str = "the memory store has no SQL; set `store = \"sqlite\"`";
-
-fn no_sql() -> TxError {
-    TxError::new(TxErrorClass::Statement, NO_SQL)
-}
-
-impl Transaction for MemoryEffects {
-    fn database(&self) -> &'static str {
-        "memory"
-    }
-
-    fn execute<'t>(&'t mut self, _: &'t str, _: Vec<Value>) -> BoxFuture<'t, Result<u64, TxError>> {
-        Box::pin(async { Err(no_sql()) })
-    }
-
-    fn fetch<'t>(
-        &'t mut self,
-        _: &'t str,
-        _: Vec<Value>,
-        _: usize,
-    ) -> BoxFuture<'t, Result<Vec<Row>, TxError>> {
-        Box::pin(async { Err(no_sql()) })
-    }
-
-    fn native(&mut self) -> &mut (dyn Any + Send) {
-        &mut self.tx
-    }
-}
-
-impl Effects for MemoryEffects {
-    fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>> {
-        self.tx.letters.extend_from_slice(letters);
-        Box::pin(async { Ok(()) })
-    }
-
-    fn commit<'t>(self: Box<Self>, advance: &'t Advance) -> BoxFuture<'t, Result<(), CommitError>>
-    where
-        Self: 't,
-    {
-        Box::pin(async move {
-            let mut rows = self.store.rows();
-            // P6, I3: epoch and version are compared and everything is written under one lock.
-            let row = rows
-                .checkpoints
-                .get_mut(&advance.lease)
-                .filter(|row| row.epoch == advance.epoch && row.version == advance.version)
-                .ok_or_else(|| CommitError::Fenced(advance.lease.clone()))?;
-            row.version += 1;
-            row.position = Some(advance.position.clone());
-            row.changed_at = advance.at;
-            for (name, by) in self.tx.counts {
-                *rows.counts.entry(name).or_default() += by;
-            }
-            for content in self.tx.letters {
-                rows.store_letter(content);
-            }
-            Ok(())
-        })
-    }
-
-    fn rollback<'t>(self: Box<Self>) -> BoxFuture<'t, ()>
-    where
-        Self: 't,
-    {
-        Box::pin(async {})
-    }
-}
-
-impl Rows {
-    /// A change that has a letter keeps it.
-    fn store_letter(&mut self, content: NewLetter) {
-        let known = self.letters.iter().any(|letter| {
-            letter.content.projection == content.projection && letter.content.key == content.key
-        });
-        if !known {
-            self.letters.push(Letter {
-                id: self.letters.last().map_or(0, |letter| letter.id) + 1,
-                status: LetterStatus::Dead,
-                last_failed_at: content.failed_at,
-                content,
-            });
-        }
-    }
+/// As the other stores sort.
+fn order(checkpoint: &Checkpoint) -> (&str, &str, &str, u32, &str, &str) {
+    let Checkpoint {
+        projection, bounds, ..
+    } = checkpoint;
+    (
+        &projection.name,
+        &projection.collection,
+        &projection.tenant,
+        projection.generation,
+        &bounds.min,
+        &bounds.max,
+    )
 }
