@@ -1,1 +1,67 @@
-//! A local document store with a change feed.
+//! A local document store with the change feed of Azure Cosmos DB, in both modes.
+//!
+//! Documents live in collections with a partition key, several physical ranges by the service's
+//! version 2 hash, system properties, time to live and a retention window. Everything is in one
+//! append-only journal; memory holds where things lie. One process owns a journal.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use projectionist_emulator::{CollectionConfig, Emulator, FeedRequest, From, Mode, Options};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let options = Options::new(Arc::new(|| jiff::Timestamp::UNIX_EPOCH));
+//! let emulator = Emulator::in_memory(options);
+//! let config = CollectionConfig::new("/customerId").retention(Duration::from_secs(3600));
+//! let orders = emulator.create_collection("orders", config)?;
+//! orders.create(r#"{"id": "1", "customerId": "ada"}"#)?;
+//! orders.delete("1", &"ada".into())?;
+//!
+//! for range in orders.ranges() {
+//!     let page = orders.read_feed(&FeedRequest {
+//!         min: range.min,
+//!         max: range.max,
+//!         mode: Mode::AllVersions,
+//!         from: From::After(0),
+//!         max_items: 100,
+//!     })?;
+//!     assert_eq!(page.items.len(), 2);
+//!     assert!(page.caught_up);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What survives what
+//!
+//! | | the process dies | the machine dies |
+//! |---|---|---|
+//! | `sync: true` | what was answered | what was answered |
+//! | `sync: false` | what was answered | some beginning of it; a journal found corrupt is possible |
+
+mod collection;
+mod config;
+#[cfg(feature = "crash-points")]
+mod crash;
+mod document;
+mod emulator;
+mod feed;
+mod hash;
+mod index;
+mod journal;
+mod key;
+mod medium;
+mod owner;
+mod plan;
+mod record;
+mod ttl;
+
+pub use collection::{Collection, DocumentError, GroupError, Write, Written};
+pub use config::{CollectionConfig, Range};
+pub use document::{BODY_LIMIT, ID_LIMIT};
+pub use emulator::{Clock, Emulator, EmulatorError, Options};
+pub use feed::{FeedError, FeedItem, FeedPage, FeedRequest, From, Mode, Operation};
+pub use journal::{JournalError, Recovery};
+pub use key::{KeyError, PartitionKey};
+pub use owner::Owner;

@@ -1,0 +1,513 @@
+//! A collection: documents written and read, and its feed.
+//!
+//! Writers take turns at the journal and change the index only after the journal has their frame;
+//! readers need the index alone, and never wait for a disk.
+
+use std::future::Future;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{CollectionConfig, Range};
+use crate::document;
+use crate::emulator::{Core, Writer};
+use crate::feed::{
+    self, FeedError, FeedItem, FeedPage, FeedRequest, From, Mode, Operation, PageError, Selection,
+};
+use crate::hash::{self, Epk};
+use crate::index::{Index, RangeIndex};
+use crate::journal::{FRAME, JournalError, PAYLOAD_LIMIT};
+use crate::key::PartitionKey;
+use crate::plan::{Checked, Plan};
+use crate::record::{Location, Setup};
+
+/// How many expired documents one frame purges.
+const PURGE: usize = 1000;
+
+/// One write. Bodies are JSON text.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// A new document; refused if it exists.
+    Create(Bytes),
+    /// A new version of a document; refused if it does not exist.
+    Replace(Bytes),
+    /// Either.
+    Upsert(Bytes),
+    /// The end of a document; refused if it does not exist.
+    Delete {
+        /// Its id.
+        id: String,
+        /// Its partition key.
+        partition_key: PartitionKey,
+    },
+}
+
+/// What became of a write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// What it was: an upsert is a create or a replace.
+    pub operation: Operation,
+    /// Its sequence number inside its range.
+    pub lsn: u64,
+    /// Its time, in whole seconds of the epoch.
+    pub ts: i64,
+    /// The new version's etag with its quotes. None of a delete.
+    pub etag: Option<String>,
+}
+
+/// Why a document was not written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The document exists.
+    #[error(
+        "collection \"{collection}\" already has a document \"{id}\" with partition key {partition_key}"
+    )]
+    Conflict {
+        /// The collection.
+        collection: String,
+        /// The document's id.
+        id: String,
+        /// Its partition key.
+        partition_key: String,
+    },
+    /// The document does not exist.
+    #[error(
+        "collection \"{collection}\" has no document \"{id}\" with partition key {partition_key}"
+    )]
+    NotFound {
+        /// The collection.
+        collection: String,
+        /// The document's id.
+        id: String,
+        /// Its partition key.
+        partition_key: String,
+    },
+    /// The document is none that can be stored.
+    #[error("{message}")]
+    BadRequest {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The document or the group of writes is too large.
+    #[error("{size} bytes are more than the limit of {limit} bytes")]
+    TooLarge {
+        /// How large it is.
+        size: usize,
+        /// How large it may be.
+        limit: usize,
+    },
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl DocumentError {
+    /// The status by which HTTP would say it.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::BadRequest { .. } => 400,
+            Self::NotFound { .. } => 404,
+            Self::Conflict { .. } => 409,
+            Self::TooLarge { .. } => 413,
+            Self::Journal(_) => 500,
+        }
+    }
+}
+
+/// Why a group of writes was refused. Nothing of it was written.
+#[derive(Debug, thiserror::Error)]
+#[error("write {index} of the group: {source}")]
+pub struct GroupError {
+    /// The first write that is refused, counted from 0.
+    pub index: usize,
+    /// Why.
+    pub source: DocumentError,
+}
+
+/// A collection of documents.
+#[derive(Debug)]
+pub struct Collection {
+    core: Arc<Core>,
+    setup: Setup,
+    rid: String,
+    link: String,
+    index: RwLock<Index>,
+}
+
+impl Collection {
+    pub(crate) fn new(core: Arc<Core>, setup: Setup, index: Index) -> Self {
+        let database = rid(&[&setup.database.to_be_bytes()]);
+        let rid = rid(&[
+            &setup.database.to_be_bytes(),
+            &setup.collection.to_be_bytes(),
+        ]);
+        Self {
+            core,
+            setup,
+            link: format!("dbs/{database}/colls/{rid}/"),
+            rid,
+            index: RwLock::new(index),
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.setup.name
+    }
+
+    /// The resource id. A collection made anew under the same name has another (P1).
+    pub fn rid(&self) -> &str {
+        &self.rid
+    }
+
+    /// How it is set up now.
+    pub fn config(&self) -> CollectionConfig {
+        self.read_index().config.clone()
+    }
+
+    /// The physical ranges, in the order of the key space.
+    pub fn ranges(&self) -> Vec<Range> {
+        let index = self.read_index();
+        index
+            .ranges
+            .iter()
+            .map(|range| range.range.clone())
+            .collect()
+    }
+
+    /// The number of documents.
+    pub fn count(&self) -> u64 {
+        self.read_index().count(self.core.now())
+    }
+
+    /// Writes a new document. One of the same id and partition key is a conflict.
+    pub fn create(&self, body: impl Into<Bytes>) -> Result<Written, DocumentError> {
+        self.write(Write::Create(body.into()))
+    }
+
+    /// Writes a new version of a document.
+    pub fn replace(&self, body: impl Into<Bytes>) -> Result<Written, DocumentError> {
+        self.write(Write::Replace(body.into()))
+    }
+
+    /// Creates or replaces a document.
+    pub fn upsert(&self, body: impl Into<Bytes>) -> Result<Written, DocumentError> {
+        self.write(Write::Upsert(body.into()))
+    }
+
+    /// Deletes a document.
+    pub fn delete(&self, id: &str, partition_key: &PartitionKey) -> Result<Written, DocumentError> {
+        self.write(Write::Delete {
+            id: id.to_owned(),
+            partition_key: partition_key.clone(),
+        })
+    }
+
+    /// Makes one write.
+    #[expect(clippy::missing_panics_doc, reason = "a group of one has one answer")]
+    pub fn write(&self, write: Write) -> Result<Written, DocumentError> {
+        let mut written = self.write_many([write]).map_err(|error| error.source)?;
+        Ok(written.pop().expect("each write has its answer"))
+    }
+
+    /// Makes a group of writes, in order, each with its own sequence number, as one append to the
+    /// journal: all of them or, when one is refused, none. Later writes see what earlier ones did.
+    pub fn write_many(
+        &self,
+        writes: impl IntoIterator<Item = Write>,
+    ) -> Result<Vec<Written>, GroupError> {
+        let at = |index| move |source: DocumentError| GroupError { index, source };
+        let segments = self.setup.config.segments();
+        let checked = writes
+            .into_iter()
+            .enumerate()
+            .map(|(index, write)| Checked::new(write, &segments).map_err(at(index)))
+            .collect::<Result<Vec<_>, _>>()?;
+        if checked.is_empty() {
+            return Ok(Vec::new());
+        }
+
+        let mut turn = self.core.writer();
+        let now = self.core.now();
+        self.purge_expired(&mut turn, now)
+            .map_err(|error| at(0)(error.into()))?;
+        let index = self.read_index();
+        let mut plan = Plan::new(self, &index, turn.journal.next_payload(), now);
+        let mut written = Vec::with_capacity(checked.len());
+        for (position, write) in checked.into_iter().enumerate() {
+            written.push(plan.add(write, &mut turn.rng).map_err(at(position))?);
+            let size = plan.frame.size() - FRAME;
+            if size > PAYLOAD_LIMIT {
+                return Err(at(position)(DocumentError::TooLarge {
+                    size,
+                    limit: PAYLOAD_LIMIT,
+                }));
+            }
+        }
+        let Plan {
+            mut frame, applied, ..
+        } = plan;
+        drop(index);
+        turn.journal
+            .append(&mut frame.bytes)
+            .map_err(|error| at(0)(error.into()))?;
+        let mut index = self.write_index();
+        for (identity, head, location) in &applied {
+            index.apply(*identity, head, *location);
+        }
+        index.announce();
+        Ok(written)
+    }
+
+    /// Reads a document. An expired one is not found, purged or not.
+    pub fn read(&self, id: &str, partition_key: &PartitionKey) -> Result<FeedItem, DocumentError> {
+        let text = partition_key.to_string();
+        let identity = document::identity(&text, id);
+        let now = self.core.now();
+        let found = {
+            let index = self.read_index();
+            let default_ttl = index.config.default_ttl;
+            let range = &index.ranges[index.at(partition_key.epk())];
+            range
+                .find(identity)
+                .filter(|(_, living)| living.expires(default_ttl).is_none_or(|at| at > now))
+        };
+        let (_, living) = found.ok_or_else(|| DocumentError::NotFound {
+            collection: self.name().to_owned(),
+            id: id.to_owned(),
+            partition_key: text,
+        })?;
+        Ok(self.read_at(living.location)?)
+    }
+
+    /// Deletes what has expired and forgets changes before the retention window. Writes and reads
+    /// of the feed do it too.
+    pub fn purge(&self) -> Result<(), JournalError> {
+        let now = self.core.now();
+        if !self.read_index().is_due(now) {
+            return Ok(());
+        }
+        let mut writer = self.core.writer();
+        self.purge_expired(&mut writer, now)?;
+        self.write_index().prune(now);
+        Ok(())
+    }
+
+    /// Reads one page of the feed.
+    pub fn read_feed(&self, request: &FeedRequest) -> Result<FeedPage, FeedError> {
+        self.purge()?;
+        let bounds = bounds(&request.min, &request.max)?;
+        let selection = self.select(request, bounds)?;
+        selection
+            .read(&self.core.medium, request.mode)
+            .map_err(|error| self.page_error(error).into())
+    }
+
+    /// The newest sequence number of the physical range that holds a key range.
+    pub fn end(&self, min: &str, max: &str) -> Result<u64, FeedError> {
+        let (low, high) = bounds(min, max)?;
+        let index = self.read_index();
+        Ok(self.holding(&index, (low, high), min, max)?.end)
+    }
+
+    /// Resolves once the physical range that holds a key range has something newer than `after`.
+    pub fn changed(
+        &self,
+        min: &str,
+        max: &str,
+        after: u64,
+    ) -> impl Future<Output = Result<(), FeedError>> + Send + use<> {
+        let moved = bounds(min, max).and_then(|bounds| {
+            let index = self.read_index();
+            Ok(self.holding(&index, bounds, min, max)?.moved.subscribe())
+        });
+        async move {
+            moved?
+                .wait_for(|end| *end > after)
+                .await
+                .map(drop)
+                .map_err(|_| FeedError::Closed)
+        }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.setup.number
+    }
+
+    pub(crate) fn setup(&self) -> Setup {
+        Setup {
+            config: self.config(),
+            ..self.setup.clone()
+        }
+    }
+
+    pub(crate) fn link(&self) -> &str {
+        &self.link
+    }
+
+    pub(crate) fn document_rid(&self, document: u64) -> String {
+        rid(&[
+            &self.setup.database.to_be_bytes(),
+            &self.setup.collection.to_be_bytes(),
+            &document.to_be_bytes(),
+        ])
+    }
+
+    pub(crate) fn read_index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write_index(&self) -> RwLockWriteGuard<'_, Index> {
+        self.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn select(&self, request: &FeedRequest, bounds: (Epk, Epk)) -> Result<Selection, FeedError> {
+        let collection = || self.name().to_owned();
+        let index = self.read_index();
+        let range = self.holding(&index, bounds, &request.min, &request.max)?;
+        if request.mode == Mode::AllVersions {
+            if index.config.window().is_none() {
+                return Err(FeedError::NoRetention {
+                    collection: collection(),
+                });
+            }
+            if matches!(request.from, From::Beginning | From::Time(_)) {
+                return Err(FeedError::Start {
+                    collection: collection(),
+                });
+            }
+        }
+        let (after, since) = match request.from {
+            From::Now => return Ok(Selection::empty(range.end)),
+            From::Beginning => (0, None),
+            From::Time(time) => (0, Some(time.as_second())),
+            From::After(after) => (after, None),
+        };
+        if after > range.end {
+            return Err(FeedError::BeyondEnd {
+                collection: collection(),
+                after,
+                end: range.end,
+            });
+        }
+        match request.mode {
+            Mode::LatestVersion => Ok(Selection::latest(
+                range,
+                bounds,
+                after,
+                since,
+                request.max_items,
+            )),
+            Mode::AllVersions if after < range.complete_after => {
+                Err(FeedError::RetentionExceeded {
+                    collection: collection(),
+                    after,
+                    oldest: range.complete_after,
+                })
+            }
+            Mode::AllVersions => Ok(Selection::all(range, bounds, after, request.max_items)),
+        }
+    }
+
+    fn holding<'a>(
+        &self,
+        index: &'a Index,
+        (low, high): (Epk, Epk),
+        min: &str,
+        max: &str,
+    ) -> Result<&'a RangeIndex, FeedError> {
+        index.holding(low, high).ok_or_else(|| FeedError::Gone {
+            collection: self.name().to_owned(),
+            min: min.to_owned(),
+            max: max.to_owned(),
+        })
+    }
+
+    /// Deletes what has expired, each document with a sequence number of its own.
+    fn purge_expired(&self, writer: &mut Writer, now: i64) -> Result<(), JournalError> {
+        loop {
+            let index = self.read_index();
+            let mut plan = Plan::new(self, &index, writer.journal.next_payload(), now);
+            let expired = index.ranges.iter().flat_map(|range| range.expired(now));
+            for living in expired.take(PURGE) {
+                let document = self.read_at(living.location)?;
+                plan.delete(
+                    &document.id,
+                    &document.partition_key,
+                    document.lsn,
+                    living,
+                    true,
+                );
+            }
+            let Plan {
+                mut frame, applied, ..
+            } = plan;
+            drop(index);
+            if applied.is_empty() {
+                return Ok(());
+            }
+            writer.journal.append(&mut frame.bytes)?;
+            let mut index = self.write_index();
+            for (identity, head, location) in &applied {
+                index.apply(*identity, head, *location);
+            }
+            index.announce();
+        }
+    }
+
+    fn read_at(&self, location: Location) -> Result<FeedItem, JournalError> {
+        let mut buffer = vec![0; location.size as usize];
+        self.core
+            .medium
+            .read_exact_at(&mut buffer, location.offset)
+            .map_err(PageError::Io)
+            .and_then(|()| feed::item(&buffer.into(), 0, location, Mode::LatestVersion))
+            .map_err(|error| self.page_error(error))
+    }
+
+    fn page_error(&self, error: PageError) -> JournalError {
+        match error {
+            PageError::Io(source) => JournalError::Io {
+                action: "read",
+                path: self.core.path.clone(),
+                source,
+            },
+            PageError::Change(offset) => JournalError::Unreadable {
+                path: self.core.path.clone(),
+                offset,
+                reason: "the change that was written here is not there any more".to_owned(),
+            },
+        }
+    }
+}
+
+fn bounds(min: &str, max: &str) -> Result<(Epk, Epk), FeedError> {
+    hash::bound(min)
+        .zip(hash::bound(max))
+        .ok_or_else(|| FeedError::Bounds {
+            min: min.to_owned(),
+            max: max.to_owned(),
+        })
+}
+
+/// A resource id: Base64 of its parts, with `-` for `/`.
+fn rid(parts: &[&[u8]]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    let bytes = parts.concat();
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = (0..3).fold(0, |group, at| {
+            (group << 8) | u32::from(chunk.get(at).copied().unwrap_or(0))
+        });
+        for at in 0..4 {
+            text.push(if at <= chunk.len() {
+                char::from(DIGITS[(group >> (18 - 6 * at)) as usize & 63])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}

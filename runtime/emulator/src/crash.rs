@@ -1,0 +1,25 @@
+//! Where a crash test dies: in the middle of the append that `PROJECTIONIST_CRASH=journal:N` names.
+
+use crate::medium::Medium;
+
+#[derive(Debug)]
+pub(crate) struct Countdown(Option<u64>);
+
+impl Countdown {
+    pub(crate) fn from_env() -> Self {
+        let point = std::env::var("PROJECTIONIST_CRASH").ok();
+        Self(point.and_then(|point| point.strip_prefix("journal:")?.parse().ok()))
+    }
+
+    /// Called before each append. Writes half of it and aborts when its turn has come.
+    pub(crate) fn append(&mut self, medium: &Medium, frame: &[u8], end: u64) {
+        let Some(left) = &mut self.0 else { return };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            eprintln!("crash point journal: aborting inside an append at byte {end}");
+            let written = medium.append(&frame[..frame.len() / 2], end);
+            eprintln!("crash point journal: wrote half: {written:?}");
+            std::process::abort();
+        }
+    }
+}

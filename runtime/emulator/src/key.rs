@@ -1,0 +1,224 @@
+//! The value of a partition key: its text, its identity and its place in the key space.
+//!
+//! Two values are one key exactly when the service hashes them alike: numbers are doubles, so `5`
+//! and `5.0` are one key, and the text of a key is canonical.
+
+use std::fmt;
+
+use serde_json::value::RawValue;
+
+use crate::hash::{self, Epk};
+
+/// The longest text of a partition key, in bytes, as on the service.
+const LIMIT: usize = 2048;
+
+/// The value of a document's partition key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionKey(Component);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Component {
+    Undefined,
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(String),
+}
+
+/// Why a text is no partition key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// It is an object, an array, or no JSON.
+    #[error(
+        "a partition key is a string, a number, true, false, null, or missing (written [{{}}]), not {0}"
+    )]
+    Kind(String),
+    /// A number that no double holds.
+    #[error("the partition key {0} is out of the range of a double")]
+    Number(String),
+    /// It is longer than the service takes.
+    #[error("the partition key is {0} bytes long, the limit is {LIMIT}")]
+    Long(usize),
+    /// It has not one component.
+    #[error("{0} has {1} partition key values, the collection has one partition key path")]
+    Count(String, usize),
+}
+
+impl PartitionKey {
+    /// The key of documents without a value at the partition key's path.
+    pub const UNDEFINED: Self = Self(Component::Undefined);
+
+    /// A key that is a string.
+    pub fn string(value: impl Into<String>) -> Self {
+        Self(Component::String(value.into()))
+    }
+
+    /// Reads a key from JSON text: a value, or an array of one value, where `{}` in the array
+    /// stands for a missing one.
+    pub fn from_json(text: &str) -> Result<Self, KeyError> {
+        let text = text.trim();
+        if !text.starts_with('[') {
+            return Self::from_value(text);
+        }
+        let values: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|_| KeyError::Kind(shown(text)))?;
+        let [value] = values[..] else {
+            return Err(KeyError::Count(shown(text), values.len()));
+        };
+        let value = value.get();
+        let is_undefined = value
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'))
+            .is_some_and(|fields| fields.trim().is_empty());
+        if is_undefined {
+            Ok(Self::UNDEFINED)
+        } else {
+            Self::from_value(value)
+        }
+    }
+
+    /// Reads a key from the JSON text of the value in the document.
+    pub(crate) fn from_value(text: &str) -> Result<Self, KeyError> {
+        let kind = || KeyError::Kind(shown(text));
+        let component = match text.as_bytes().first() {
+            Some(b'"') => {
+                let value: String = serde_json::from_str(text).map_err(|_| kind())?;
+                if value.len() > LIMIT {
+                    return Err(KeyError::Long(value.len()));
+                }
+                Component::String(value)
+            }
+            Some(b'n' | b't' | b'f') => {
+                match serde_json::from_str::<Option<bool>>(text).map_err(|_| kind())? {
+                    Some(value) => Component::Bool(value),
+                    None => Component::Null,
+                }
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                serde_json::from_str::<serde_json::Number>(text).map_err(|error| {
+                    if error.to_string().contains("out of range") {
+                        KeyError::Number(shown(text))
+                    } else {
+                        kind()
+                    }
+                })?;
+                // The text itself is parsed: going through an integer would lose the sign of -0.
+                let value: f64 = text.parse().map_err(|_| kind())?;
+                if !value.is_finite() {
+                    return Err(KeyError::Number(shown(text)));
+                }
+                Component::Number(value)
+            }
+            _ => return Err(kind()),
+        };
+        Ok(Self(component))
+    }
+
+    /// The place in the key space.
+    pub(crate) fn epk(&self) -> Epk {
+        let mut bytes = Vec::with_capacity(64);
+        match &self.0 {
+            Component::Undefined => bytes.push(0x00),
+            Component::Null => bytes.push(0x01),
+            Component::Bool(false) => bytes.push(0x02),
+            Component::Bool(true) => bytes.push(0x03),
+            Component::Number(value) => {
+                bytes.push(0x05);
+                bytes.extend_from_slice(&value.to_le_bytes());
+            }
+            Component::String(value) => {
+                bytes.push(0x08);
+                bytes.extend_from_slice(value.as_bytes());
+                bytes.push(0xFF);
+            }
+        }
+        hash::epk(&bytes)
+    }
+}
+
+impl From<&str> for PartitionKey {
+    fn from(value: &str) -> Self {
+        Self::string(value)
+    }
+}
+
+/// The canonical text: a JSON array, as on the wire.
+impl fmt::Display for PartitionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Component::Undefined => f.write_str("[{}]"),
+            Component::Null => f.write_str("[null]"),
+            Component::Bool(value) => write!(f, "[{value}]"),
+            Component::Number(value) => {
+                // Below 2^53 every whole double is exactly that whole number.
+                let is_whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
+                if is_whole && !(*value == 0.0 && value.is_sign_negative()) {
+                    write!(f, "[{value:.0}]")
+                } else {
+                    write!(f, "[{}]", serde_json::Value::from(*value))
+                }
+            }
+            Component::String(value) => write!(f, "[{}]", serde_json::Value::from(value.as_str())),
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    const SHOWN: usize = 80;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_canonical() {
+        for (text, canonical) in [
+            ("\"x\"", "[\"x\"]"),
+            ("[\"x\"]", "[\"x\"]"),
+            (" [ \"\\u0078\" ] ", "[\"x\"]"),
+            ("5", "[5]"),
+            ("[5.0]", "[5]"),
+            ("5e0", "[5]"),
+            ("-0", "[-0.0]"),
+            ("0.5", "[0.5]"),
+            ("9007199254740993", "[9007199254740992.0]"),
+            ("null", "[null]"),
+            ("true", "[true]"),
+            ("[{}]", "[{}]"),
+            ("[{ }]", "[{}]"),
+        ] {
+            let key = PartitionKey::from_json(text).unwrap();
+            assert_eq!(key.to_string(), canonical, "{text}");
+            assert_eq!(PartitionKey::from_json(canonical).unwrap(), key);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_key() {
+        for text in [
+            "{}",
+            "[]",
+            "[1,2]",
+            "[[1]]",
+            "[{\"a\":1}]",
+            "nul",
+            "",
+            "1e999",
+            "x",
+            "01",
+        ] {
+            assert!(PartitionKey::from_json(text).is_err(), "{text}");
+        }
+        let long = format!("\"{}\"", "k".repeat(LIMIT + 1));
+        assert!(matches!(
+            PartitionKey::from_json(&long),
+            Err(KeyError::Long(2049))
+        ));
+    }
+}
