@@ -94,7 +94,7 @@ impl fmt::Debug for Options {
 pub enum EmulatorError {
     /// Another process owns the journal.
     #[error(
-        "the collection store in {} is in use by {}; stop it, or write through it (dev load, put and delete do)", dir.display(), shown(owner.as_ref())
+        "the collection store in {} is in use by {}; stop it, or reach it through that process", dir.display(), shown(owner.as_ref())
     )]
     Owned {
         /// The directory.

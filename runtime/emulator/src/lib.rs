@@ -40,6 +40,7 @@
 //! | `sync: true` | what was answered | what was answered |
 //! | `sync: false` | what was answered | some beginning of it; a journal found corrupt is possible |
 
+mod access;
 mod collection;
 mod config;
 #[cfg(feature = "crash-points")]
@@ -57,6 +58,7 @@ mod plan;
 mod record;
 mod ttl;
 
+pub use access::{AccessError, Client, CollectionInfo, Handle, RangeInfo, Server};
 pub use collection::{Collection, DocumentError, GroupError, Write, Written};
 pub use config::{CollectionConfig, Range};
 pub use document::{BODY_LIMIT, ID_LIMIT};
