@@ -144,7 +144,7 @@ impl<T: DeserializeOwned> Extract<'_> for Change<T> {
     fn extract(cx: &mut HookCx<'_>) -> Result<Self, ExtractError> {
         match Self::extract_optional(cx)? {
             Some(change) => Ok(change),
-            None => Err(ExtractError::Absent("the document")),
+            None => Err(ExtractError::Absent("document")),
         }
     }
 

@@ -3,11 +3,16 @@
 //! P3: an id is unique only inside its partition. P4: the same version of a document has the same
 //! idempotency key for a projection after a retry, a split, in a backfill and in a rebuild.
 
-use std::fmt::{self, Write as _};
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 use std::ops::Deref;
 
 use bytestring::ByteString;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::change::RawChange;
@@ -55,14 +60,27 @@ impl PartitionKey {
         &self.0
     }
 
-    /// The values as Rust types: a tuple with one element for each path, `(String,)` or
-    /// `(String, i64)`.
+    /// The values, one for each path of the container's partition key.
+    ///
+    /// # Errors
+    ///
+    /// If the feed gave something that is no partition key.
+    pub fn parts(&self) -> Result<Vec<KeyPart>, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// The values as Rust types: `String` or `(String,)` for one path, `(String, i64)` for two.
     ///
     /// # Errors
     ///
     /// If a value, or the number of values, does not fit.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(&self.0)
+        serde_json::from_str(&self.0).or_else(|error| {
+            match *serde_json::from_str::<Vec<&RawValue>>(&self.0)? {
+                [only] => serde_json::from_str(only.get()),
+                _ => Err(error),
+            }
+        })
     }
 }
 
@@ -75,6 +93,78 @@ impl fmt::Display for PartitionKey {
 impl Extract<'_> for PartitionKey {
     fn extract(cx: &mut HookCx<'_>) -> Result<Self, ExtractError> {
         Ok(Self(cx.change().partition_key.clone()))
+    }
+}
+
+/// One value of a partition key.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum KeyPart {
+    /// The document has no such field.
+    Absent,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number. Cosmos DB's are all 64-bit floats.
+    Number(f64),
+    /// A string.
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for KeyPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(KeyPartVisitor)
+    }
+}
+
+struct KeyPartVisitor;
+
+impl<'de> Visitor<'de> for KeyPartVisitor {
+    type Value = KeyPart;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a partition key's value")
+    }
+
+    fn visit_unit<E>(self) -> Result<KeyPart, E> {
+        Ok(KeyPart::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<KeyPart, E> {
+        Ok(KeyPart::Bool(flag))
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the service's numbers are floats"
+    )]
+    fn visit_i64<E>(self, number: i64) -> Result<KeyPart, E> {
+        Ok(KeyPart::Number(number as f64))
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the service's numbers are floats"
+    )]
+    fn visit_u64<E>(self, number: u64) -> Result<KeyPart, E> {
+        Ok(KeyPart::Number(number as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<KeyPart, E> {
+        Ok(KeyPart::Number(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<KeyPart, E> {
+        Ok(KeyPart::Text(text.to_owned()))
+    }
+
+    /// `{}`, on the wire.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<KeyPart, A::Error> {
+        match map.next_key::<IgnoredAny>()? {
+            None => Ok(KeyPart::Absent),
+            Some(_) => Err(A::Error::custom("an object is no partition key's value")),
+        }
     }
 }
 
@@ -108,8 +198,9 @@ impl IdempotencyKey {
         }
         let mut hex = String::with_capacity(64);
         for byte in hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(hex, "{byte:02x}");
+            for digit in [byte >> 4, byte & 0xf] {
+                hex.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+            }
         }
         Self(hex)
     }

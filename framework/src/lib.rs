@@ -38,8 +38,8 @@
 //! # fn main() {}
 //! ```
 
-#[expect(unused_extern_crates, reason = "for the macros, inside this crate")]
 // Lets the macros' `::projectionist` mean this crate, in its own tests too.
+#[expect(unused_extern_crates, reason = "for the macros, inside this crate")]
 extern crate self as projectionist;
 
 pub mod change;
@@ -54,22 +54,27 @@ pub mod registry;
 pub mod sql;
 pub mod verdict;
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private0;
+
+pub use change::{Change, Deleted, Document, Operation, Previous, RawChange};
+pub use extract::ctx::{Ctx, DeleteKind};
+pub use extract::state::{State, States};
+#[cfg(feature = "sqlite")]
+pub use extract::tx::Sqlite;
+pub use extract::tx::{Tx, TxError};
+pub use extract::{Extract, ExtractError};
+pub use hook::HookCx;
+pub use key::{DocumentId, IdempotencyKey, PartitionKey};
+pub use needs::{Kind, Mode};
+pub use projection::{Projection, Start};
+pub use registry::{Location, ProjectionDef, Registry, RegistryError};
+pub use verdict::{BoxError, IntoVerdict, Verdict};
+
 pub use projectionist_macros::{
     on_create, on_delete, on_expire, on_replace, on_upsert, projection,
 };
-
-pub use self::change::{Change, Deleted, Operation, Previous};
-pub use self::extract::ctx::{Ctx, DeleteKind};
-pub use self::extract::state::{State, States};
-#[cfg(feature = "sqlite")]
-pub use self::extract::tx::Sqlite;
-pub use self::extract::tx::{Tx, TxError};
-pub use self::extract::{Extract, ExtractError};
-pub use self::key::{DocumentId, IdempotencyKey, PartitionKey};
-pub use self::needs::{Kind, Mode};
-pub use self::projection::{Projection, Start};
-pub use self::registry::{ProjectionDef, Registry, RegistryError};
-pub use self::verdict::{BoxError, IntoVerdict, Verdict};
 
 /// Links crates of projections into the program: a crate that nothing names is not passed to the
 /// linker, and its projections would be missing without a word.
@@ -89,19 +94,3 @@ macro_rules! link {
 /// Proof that the crates of projections were named: what [`link!`] gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Linked(#[doc(hidden)] pub ());
-
-/// Not public: what the macros' output refers to.
-#[doc(hidden)]
-pub mod __private {
-    pub use inventory;
-
-    pub use crate::extract::Extract;
-    pub use crate::extract::state::States;
-    pub use crate::extract::tx::BoxFuture;
-    pub use crate::filter::{Condition, Literal, Test};
-    pub use crate::hook::{Answer, Failure, Hook, HookCx, Hooks, Outcome, Page};
-    pub use crate::needs::{Kind, Mode, Needs};
-    pub use crate::projection::{Ddl, NoHooks, Projection, Spec, Start, into_built};
-    pub use crate::registry::{Location, ProjectionDef};
-    pub use crate::verdict::{BoxError, IntoVerdict};
-}

@@ -130,17 +130,8 @@ impl Needs {
         self.0 & other.0 == other.0
     }
 
-    /// Adds the needs of one more argument of the same hook.
-    ///
-    /// # Panics
-    ///
-    /// If both claim the transaction. In a hook that is a compile error.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        assert!(
-            self.0 & other.0 & Self::TX.0 == 0,
-            "a hook can take `Tx` once: there is one transaction for a page"
-        );
-        self.or(other)
+    /// Whether both claim what there is only one of: the transaction.
+    pub const fn clashes(self, other: Self) -> bool {
+        self.0 & other.0 & Self::TX.0 != 0
     }
 }

@@ -1,4 +1,4 @@
-//! What a file with projections imports.
+//! What a file with a projection in it imports: `use projectionist::prelude::*;`.
 
 #[cfg(feature = "sqlite")]
 pub use crate::Sqlite;

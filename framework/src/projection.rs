@@ -1,5 +1,7 @@
 //! What `#[projection(…)]` implements, and how the runtime sees it.
 
+use std::future::Ready;
+
 use crate::extract::state::States;
 use crate::extract::tx::BoxFuture;
 use crate::filter::Condition;
@@ -84,7 +86,7 @@ impl<P: Projection> DynProjection for P {
     }
 }
 
-/// The hooks of a projection that declares none. Each is shadowed by the inherent item that the
+/// The hooks of a projection that declares none. Each item is shadowed by the inherent item that a
 /// hook's attribute adds: that is how attributes on methods and on the struct find each other.
 #[doc(hidden)]
 #[expect(non_upper_case_globals, reason = "named after the attributes")]
@@ -95,57 +97,34 @@ pub trait NoHooks: Projection {
     const __projection_on_delete: Option<Hook> = None;
     const __projection_on_expire: Option<Hook> = None;
 
-    fn __projection_call_on_upsert(&self, cx: HookCx<'_>) -> NoCall {
-        no_call(cx)
+    fn __projection_call_on_upsert(&self, cx: HookCx<'_>) -> Uncalled {
+        uncalled(&cx)
     }
 
-    fn __projection_call_on_create(&self, cx: HookCx<'_>) -> NoCall {
-        no_call(cx)
+    fn __projection_call_on_create(&self, cx: HookCx<'_>) -> Uncalled {
+        uncalled(&cx)
     }
 
-    fn __projection_call_on_replace(&self, cx: HookCx<'_>) -> NoCall {
-        no_call(cx)
+    fn __projection_call_on_replace(&self, cx: HookCx<'_>) -> Uncalled {
+        uncalled(&cx)
     }
 
-    fn __projection_call_on_delete(&self, cx: HookCx<'_>) -> NoCall {
-        no_call(cx)
+    fn __projection_call_on_delete(&self, cx: HookCx<'_>) -> Uncalled {
+        uncalled(&cx)
     }
 
-    fn __projection_call_on_expire(&self, cx: HookCx<'_>) -> NoCall {
-        no_call(cx)
+    fn __projection_call_on_expire(&self, cx: HookCx<'_>) -> Uncalled {
+        uncalled(&cx)
     }
 }
 
 impl<P: Projection> NoHooks for P {}
 
-/// Never made: a page names only kinds whose hook is declared.
+/// The call of a hook that is not declared.
 #[doc(hidden)]
-pub type NoCall = std::future::Ready<Answer>;
+pub type Uncalled = Ready<Answer>;
 
-fn no_call(_: HookCx<'_>) -> NoCall {
-    unreachable!("a page names only kinds whose hook is declared")
-}
-
-/// Lets `init` return either the projection or a result.
-#[doc(hidden)]
-pub fn into_built<P, B: Built<P>>(built: B) -> Result<P, BoxError> {
-    built.built()
-}
-
-/// What `init` may return.
-#[doc(hidden)]
-pub trait Built<P> {
-    fn built(self) -> Result<P, BoxError>;
-}
-
-impl<P: Projection> Built<P> for P {
-    fn built(self) -> Result<P, BoxError> {
-        Ok(self)
-    }
-}
-
-impl<P: Projection, E: Into<BoxError>> Built<P> for Result<P, E> {
-    fn built(self) -> Result<P, BoxError> {
-        self.map_err(Into::into)
-    }
+/// A page names only hooks that are declared, so this is never reached.
+fn uncalled(cx: &HookCx<'_>) -> Uncalled {
+    unreachable!("`{}` has no such hook", cx.info().projection)
 }

@@ -1,13 +1,13 @@
-//! `only(type = "user", kind in ("a", "b"))` and `soft_delete(deletedAt)`.
+//! `only(…)` and `soft_delete(…)`: conditions on a document.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Ident, Lit, LitBool, LitInt, LitStr, Path, Token, parenthesized};
+use syn::{Ident, LitBool, LitInt, LitStr, Token, parenthesized};
 
-/// One condition of a filter.
+/// One condition, `path = literal` or `path in (…)`. With soft deletes also just `path`.
 pub(crate) struct Condition {
     path: Vec<String>,
     test: Test,
@@ -19,110 +19,127 @@ enum Test {
 }
 
 enum Literal {
-    Text(LitStr),
-    Integer(TokenStream),
-    Bool(LitBool),
+    Text(String),
+    Integer(i64),
+    Bool(bool),
     Null,
 }
 
-/// The conditions of `only(…)`.
-pub(crate) struct Only(pub(crate) Vec<Condition>);
-
-/// The one condition of `soft_delete(…)`, whose value may be left out.
-pub(crate) struct Mark(pub(crate) Condition);
-
-impl Parse for Only {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let conditions = Punctuated::<Condition, Token![,]>::parse_terminated(input)?;
-        if conditions.is_empty() {
+impl Condition {
+    /// The conditions between the parentheses of `only`.
+    pub(crate) fn only(input: ParseStream<'_>) -> syn::Result<Vec<Self>> {
+        if input.is_empty() {
             return Err(input.error("expected a condition: `only(type = \"user\")`"));
         }
-        for condition in &conditions {
-            if matches!(condition.test, Test::Set) {
-                return Err(input.error(format!(
-                    "`{}` needs a value: `{0} = \"…\"` or `{0} in (\"…\", \"…\")`",
-                    condition.path.join(".")
-                )));
-            }
-        }
-        Ok(Self(conditions.into_iter().collect()))
+        let condition = |input: ParseStream<'_>| Self::parse(input, false);
+        let all = Punctuated::<_, Token![,]>::parse_terminated_with(input, condition)?;
+        Ok(all.into_iter().collect())
     }
-}
 
-impl Parse for Mark {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+    /// The one mark between the parentheses of `soft_delete`.
+    pub(crate) fn mark(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(input.error(
-                "expected the mark of a deleted document: `deleted`, `deletedAt`, or `status = \"gone\"`",
-            ));
+            return Err(input.error("expected the mark: `soft_delete(deletedAt)`"));
         }
-        let condition = input.parse()?;
-        if !input.is_empty() {
-            return Err(input.error("`soft_delete` takes one condition"));
+        let mark = Self::parse(input, true)?;
+        input.parse::<Option<Token![,]>>()?;
+        if input.is_empty() {
+            Ok(mark)
+        } else {
+            Err(input.error("`soft_delete` takes one mark"))
         }
-        Ok(Self(condition))
     }
-}
 
-impl Parse for Condition {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut path = vec![name(input)?];
-        while input.parse::<Option<Token![.]>>()?.is_some() {
-            path.push(name(input)?);
-        }
-        let test = if input.parse::<Option<Token![=]>>()?.is_some() {
+    fn parse(input: ParseStream<'_>, bare: bool) -> syn::Result<Self> {
+        let (path, tokens) = parse_path(input)?;
+        let test = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
             Test::In(vec![input.parse()?])
-        } else if input.parse::<Option<Token![in]>>()?.is_some() {
+        } else if input.peek(Token![in]) {
+            input.parse::<Token![in]>()?;
             let list;
             parenthesized!(list in input);
             let literals = Punctuated::<Literal, Token![,]>::parse_terminated(&list)?;
             if literals.is_empty() {
-                return Err(list.error("expected at least one value"));
+                return Err(list.error("an empty list matches nothing"));
             }
             Test::In(literals.into_iter().collect())
-        } else {
+        } else if bare && (input.is_empty() || input.peek(Token![,])) {
             Test::Set
+        } else {
+            return Err(syn::Error::new_spanned(
+                tokens,
+                "expected `path = literal` or `path in (literal, …)`",
+            ));
         };
         Ok(Self { path, test })
     }
 }
 
-/// A field's name, which may be one of Rust's keywords, or a string where it is no identifier.
-fn name(input: ParseStream<'_>) -> syn::Result<String> {
-    if input.peek(LitStr) {
-        return Ok(input.parse::<LitStr>()?.value());
+/// Field names, with dots between. A name that is not an identifier stands in quotes.
+fn parse_path(input: ParseStream<'_>) -> syn::Result<(Vec<String>, TokenStream)> {
+    let mut path = Vec::new();
+    let mut tokens = TokenStream::new();
+    loop {
+        if input.peek(LitStr) {
+            let name: LitStr = input.parse()?;
+            path.push(name.value());
+            name.to_tokens(&mut tokens);
+        } else if input.peek(Ident::peek_any) {
+            let name = input.call(Ident::parse_any)?;
+            path.push(name.unraw().to_string());
+            name.to_tokens(&mut tokens);
+        } else {
+            return Err(
+                input.error("expected a field's name: `type`, `contact.kind`, `\"my-field\"`")
+            );
+        }
+        if !input.peek(Token![.]) {
+            return Ok((path, tokens));
+        }
+        input.parse::<Token![.]>()?.to_tokens(&mut tokens);
     }
-    Ok(input.call(Ident::parse_any)?.unraw().to_string())
 }
 
 impl Parse for Literal {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let expected = "expected a string, a whole number, `true`, `false` or `null`";
-        if input.peek(Ident) && !input.peek(LitBool) {
-            let word: Path = input.parse()?;
-            if word.is_ident("null") {
-                return Ok(Self::Null);
-            }
-            return Err(syn::Error::new_spanned(word, expected));
+        if input.peek(LitStr) {
+            return Ok(Self::Text(input.parse::<LitStr>()?.value()));
         }
-        let minus = input.parse::<Option<Token![-]>>()?;
-        match input.parse()? {
-            Lit::Int(number) => {
-                let number: LitInt = number;
-                number.base10_parse::<i64>()?;
-                Ok(Self::Integer(quote!(#minus #number)))
-            }
-            Lit::Str(text) if minus.is_none() => Ok(Self::Text(text)),
-            Lit::Bool(flag) if minus.is_none() => Ok(Self::Bool(flag)),
-            other => Err(syn::Error::new_spanned(other, expected)),
+        if input.peek(LitBool) {
+            return Ok(Self::Bool(input.parse::<LitBool>()?.value));
         }
+        if input.peek(LitInt) {
+            return Ok(Self::Integer(input.parse::<LitInt>()?.base10_parse()?));
+        }
+        if input.peek(Token![-]) && input.peek2(LitInt) {
+            input.parse::<Token![-]>()?;
+            let digits: LitInt = input.parse()?;
+            let number = format!("-{}", digits.base10_digits());
+            return match number.parse() {
+                Ok(number) => Ok(Self::Integer(number)),
+                Err(error) => Err(syn::Error::new(digits.span(), error)),
+            };
+        }
+        if input.peek(Ident) && input.fork().parse::<Ident>()? == "null" {
+            input.parse::<Ident>()?;
+            return Ok(Self::Null);
+        }
+        let found = input
+            .fork()
+            .parse::<TokenTree>()
+            .map_or_else(|_| input.span(), |token| token.span());
+        Err(syn::Error::new(
+            found,
+            "expected a string, a whole number, `true`, `false` or `null`",
+        ))
     }
 }
 
 impl ToTokens for Condition {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { path, test } = self;
-        let test = match test {
+        let path = &self.path;
+        let test = match &self.test {
             Test::Set => quote!(__p::Test::Set),
             Test::In(literals) => quote!(__p::Test::In(&[#(#literals),*])),
         };

@@ -1,31 +1,31 @@
-//! Every mistake of one expansion, so that a user sees them all at once.
+//! Collects every error of one expansion, so that a user sees them all at once.
 
 use std::fmt::Display;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The mistakes found so far.
+/// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Records a mistake that underlines `tokens`.
+    /// Records an error that underlines `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Records a mistake.
+    /// Records an error that underlines the attribute.
+    pub(crate) fn at_attribute(&mut self, message: impl Display) {
+        self.push(syn::Error::new(Span::call_site(), message));
+    }
+
+    /// Records an error.
     pub(crate) fn push(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(all) => all.combine(error),
             none => *none = Some(error),
         }
-    }
-
-    /// Unwraps a result, recording its error.
-    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
-        result.map_err(|error| self.push(error)).ok()
     }
 
     /// Whether nothing went wrong.

@@ -1,28 +1,29 @@
 //! The hook attributes, on methods.
-//!
-//! Each re-emits its method untouched and adds two hidden items: a constant that describes the
-//! hook, and an async function that takes the arguments out of the context and calls it.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, Ident, ReceiverKind, ReturnType, Signature, Type, Visibility};
 
 use crate::errors::Errors;
-use crate::names::HookKind;
+use crate::kind::HookKind;
+use crate::names;
 use crate::options::HookOptions;
 
-/// A method up to its body. The body stays tokens: it may be half typed.
-struct Head(Signature);
+/// The part of a method before its body. The body stays tokens: it may be half typed.
+struct Head {
+    attrs: Vec<Attribute>,
+    sig: Signature,
+}
 
 impl Parse for Head {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.call(Attribute::parse_outer)?;
+        let attrs = input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
-        let signature = input.parse()?;
+        let sig = input.parse()?;
         input.parse::<TokenStream>()?;
-        Ok(Self(signature))
+        Ok(Self { attrs, sig })
     }
 }
 
@@ -30,170 +31,232 @@ pub(crate) fn expand(kind: HookKind, attr: TokenStream, item: TokenStream) -> To
     let mut errors = Errors::default();
     let options = HookOptions::parse(attr, &mut errors);
     // The compiler has its own, better words for a method that does not parse.
-    let Ok(Head(signature)) = syn::parse2::<Head>(item.clone()) else {
+    let Ok(Head { attrs, sig }) = syn::parse2::<Head>(item.clone()) else {
         return item;
     };
-    check(kind, &signature, &mut errors);
-    let hook = if errors.is_empty() {
-        describe(kind, &signature, &options)
-    } else {
-        // One mistake is one message: the rest of the expansion stays whole.
-        quote!(__p::Hook {
-            name: "",
-            needs: __p::Needs::NOTHING,
-            states: &[],
-            databases: &[],
-            only: &[]
-        })
+    let hook = Hook {
+        kind,
+        sig: &sig,
+        private: names::private(options.krate.as_ref()),
+        options,
+        // A method that is configured away takes its hook with it.
+        cfgs: attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"))
+            .collect(),
     };
-    let body = if errors.is_empty() {
-        call(&signature)
-    } else {
-        quote!(::core::unreachable!())
-    };
-    let framework = &options.framework;
-    let constant = kind.constant(signature.ident.span());
-    let function = kind.call(signature.ident.span());
-    // A mistake cannot stand between the items of an impl, so it moves into the constant.
-    quote! {
-        #[allow(clippy::unused_async)]
-        #item
+    // Of several attributes on one method the last speaks for it, so that one mistake is one error.
+    let last = !attrs.iter().any(HookKind::is_declared_by);
+    let mut sound = errors.is_empty();
+    let mut found = Errors::default();
+    hook.check(&mut found);
+    sound &= found.is_empty();
+    let spoken = last.then_some(&found);
 
-        #[doc(hidden)]
-        #[allow(non_upper_case_globals, unreachable_pub)]
-        pub const #constant: ::core::option::Option<#framework::__private::Hook> = {
-            #[allow(unused_imports)]
-            use #framework::__private as __p;
-            #errors
-            ::core::option::Option::Some(#hook)
-        };
-
-        #[doc(hidden)]
-        #[allow(unreachable_pub, unused_variables, unused_mut, clippy::all, clippy::pedantic)]
-        pub async fn #function<'__cx>(
-            &'__cx self,
-            mut __cx: #framework::__private::HookCx<'__cx>,
-        ) -> #framework::__private::Answer {
-            #[allow(unused_imports)]
-            use #framework::__private as __p;
-            #body
+    let lints = last.then(|| {
+        quote! {
+            #[allow(
+                clippy::needless_pass_by_value,
+                clippy::unused_async,
+                clippy::unused_self,
+                reason = "the signature is the hook's"
+            )]
         }
+    });
+    let constant = hook.constant(sound, &errors, spoken);
+    let call = hook.call(sound);
+    quote! {
+        #lints
+        #item
+        #constant
+        #call
     }
 }
 
-fn check(kind: HookKind, signature: &Signature, errors: &mut Errors) {
-    if signature.asyncness.is_none() {
-        errors.at(
-            signature.fn_token,
-            format!("a `#[{}]` hook is an `async fn`", kind.attribute()),
-        );
-    }
-    if !signature.generics.params.is_empty() {
-        errors.at(&signature.generics, "a hook can't be generic");
-    }
-    if let Some(receiver) = signature.receiver()
-        && !matches!(receiver.kind, ReceiverKind::Reference(_, _, None))
-    {
-        errors.at(
-            receiver,
-            "a hook borrows its projection as `&self`: changes of several ranges run at once",
-        );
-    }
+/// What the code generator needs to know.
+struct Hook<'a> {
+    kind: HookKind,
+    sig: &'a Signature,
+    private: TokenStream,
+    options: HookOptions,
+    cfgs: Vec<&'a Attribute>,
 }
 
-fn arguments(signature: &Signature) -> Vec<&Type> {
-    signature
-        .inputs
-        .iter()
-        .filter_map(|argument| match argument {
-            FnArg::Typed(argument) => Some(&*argument.ty),
-            FnArg::Receiver(_) => None,
-        })
-        .collect()
-}
-
-/// The value of the hidden constant, with the checks that only the compiler can make.
-fn describe(kind: HookKind, signature: &Signature, options: &HookOptions) -> TokenStream {
-    let name = signature.ident.to_string();
-    let only = &options.only;
-    let types = arguments(signature);
-    let variant = kind.variant();
-    let given = types.iter().map(|ty| {
-        let shown = shown(ty);
-        let more = match kind {
-            HookKind::Delete | HookKind::Expire if shown.starts_with("Change<") => {
-                format!(" or `{}`", shown.replacen("Change<", "Deleted<", 1))
-            }
-            _ => String::new(),
-        };
-        let message = format!(
-            "`#[{}]` can't always give `{shown}`: take `Option<{shown}>`{more}",
-            kind.attribute()
-        );
-        quote_spanned! {ty.span()=>
-            const _: () = ::core::assert!(
-                <#ty as __p::Extract<'_>>::KINDS.contains(__p::Kind::#variant),
-                #message
+impl Hook<'_> {
+    fn check(&self, errors: &mut Errors) {
+        let Self { kind, sig, .. } = self;
+        let attribute = kind.attribute();
+        if sig.asyncness.is_none() {
+            errors.at(
+                sig.fn_token,
+                format!(
+                    "a hook is an `async fn`: `#[{attribute}] async fn {}`",
+                    sig.ident
+                ),
             );
         }
-    });
-    let needs = types
-        .iter()
-        .map(|ty| quote_spanned!(ty.span()=> .and(<#ty as __p::Extract<'_>>::NEEDS)));
-    let states = types
-        .iter()
-        .map(|ty| quote!(<#ty as __p::Extract<'_>>::STATE));
-    let databases = types
-        .iter()
-        .map(|ty| quote!(<#ty as __p::Extract<'_>>::DATABASE));
-    quote! {{
-        #(#given)*
-        __p::Hook {
-            name: #name,
-            needs: __p::Needs::NOTHING #(#needs)*,
-            states: const { &[#(#states),*] },
-            databases: const { &[#(#databases),*] },
-            only: &[#(#only),*],
+        if !sig.generics.params.is_empty() {
+            errors.at(&sig.generics, "a hook can't be generic");
         }
-    }}
-}
-
-/// The body of the hidden function.
-fn call(signature: &Signature) -> TokenStream {
-    let method = &signature.ident;
-    let types = arguments(signature);
-    let names: Vec<Ident> = (0..types.len())
-        .map(|index| format_ident!("__argument{index}", span = Span::mixed_site()))
-        .collect();
-    let extract = types.iter().zip(&names).map(|(ty, name)| {
-        quote_spanned! {ty.span()=>
-            let #name = match <#ty as __p::Extract<'_>>::extract(&mut __cx) {
-                ::core::result::Result::Ok(argument) => argument,
-                ::core::result::Result::Err(error) => {
-                    return ::core::result::Result::Err(__p::Failure::Argument(error));
+        for arg in &sig.inputs {
+            match arg {
+                FnArg::Receiver(this) => {
+                    if !matches!(this.kind, ReceiverKind::Reference(_, _, None)) {
+                        errors.at(
+                            this,
+                            "a hook borrows its projection as `&self`: several ranges use it at once",
+                        );
+                    }
                 }
+                FnArg::Typed(arg) => {
+                    if let Type::ImplTrait(ty) = &*arg.ty {
+                        errors.at(ty, "a hook can't be generic");
+                    }
+                    if let Some(cfg) = arg.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
+                        errors.at(
+                            cfg,
+                            "a hook's argument can't be configured away: `cfg` the hook",
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn types(&self) -> impl Iterator<Item = &Type> {
+        self.sig.inputs.iter().filter_map(|arg| match arg {
+            FnArg::Typed(arg) => Some(&*arg.ty),
+            FnArg::Receiver(_) => None,
+        })
+    }
+
+    /// What the hook asks for. Errors cannot stand between the items of an impl, so they move in here.
+    fn constant(&self, sound: bool, errors: &Errors, spoken: Option<&Errors>) -> TokenStream {
+        let Self { private, cfgs, .. } = self;
+        let constant = self.kind.constant(self.sig.ident.span());
+        let name = self.sig.ident.to_string();
+        let arguments = sound.then(|| self.arguments());
+        let (states, databases) = if sound {
+            let types: Vec<_> = self.types().collect();
+            (
+                quote!(&[#(<#types as __p::Extract<'_>>::STATE),*]),
+                quote!(&[#(<#types as __p::Extract<'_>>::DATABASE),*]),
+            )
+        } else {
+            (quote!(&[]), quote!(&[]))
+        };
+        let only = self.options.only.iter().flatten();
+        quote! {
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
+            pub const #constant: ::core::option::Option<#private::Hook> = {
+                #[allow(unused_imports, reason = "generated")]
+                use #private as __p;
+                #errors
+                #spoken
+                let __needs = __p::Needs::NOTHING;
+                #arguments
+                ::core::option::Option::Some(__p::Hook {
+                    name: #name,
+                    needs: __needs,
+                    states: const { #states },
+                    databases: const { #databases },
+                    only: const { &[#(#only),*] },
+                })
             };
         }
-    });
-    let this = signature.receiver().map(|_| quote!(self,));
-    let output = match &signature.output {
-        ReturnType::Default => method.span(),
-        ReturnType::Type(_, ty) => ty.span(),
-    };
-    let verdict = quote_spanned!(output=> __p::IntoVerdict::into_verdict);
-    quote! {
-        #(#extract)*
-        #verdict(Self::#method(#this #(#names),*).await).map_err(__p::Failure::Hook)
     }
-}
 
-/// A type as a user would write it.
-fn shown(ty: &Type) -> String {
-    ty.to_token_stream()
-        .to_string()
-        .replace(" < ", "<")
-        .replace(" >", ">")
-        .replace(" ,", ",")
-        .replace("< '", "<'")
-        .replace(" :: ", "::")
+    /// Adds up what the arguments ask for, and refuses those that this kind of hook cannot give.
+    fn arguments(&self) -> TokenStream {
+        let attribute = self.kind.attribute();
+        let variant = self.kind.variant();
+        let twice = format!(
+            "`{}` takes `Tx` twice, but a page has one transaction",
+            self.sig.ident
+        );
+        self.types()
+            .map(|ty| {
+                let text = names::text(ty);
+                let absent = format!("`{attribute}` can't give `{text}`: take `Option<{text}>`");
+                quote_spanned! {ty.span()=>
+                    ::core::assert!(
+                        <#ty as __p::Extract<'_>>::KINDS.contains(__p::Kind::#variant),
+                        "{}", #absent
+                    );
+                    ::core::assert!(!__needs.clashes(<#ty as __p::Extract<'_>>::NEEDS), "{}", #twice);
+                    let __needs = __needs.or(<#ty as __p::Extract<'_>>::NEEDS);
+                }
+            })
+            .collect()
+    }
+
+    /// Takes the arguments out of the context and calls the method. That the future is `Send` is
+    /// promised here, so that a method whose future is not is told so, and not its projection.
+    fn call(&self, sound: bool) -> TokenStream {
+        let Self {
+            private, cfgs, sig, ..
+        } = self;
+        let call = self.kind.call(sig.ident.span());
+        let body = if sound {
+            self.body()
+        } else {
+            quote!(::core::unreachable!())
+        };
+        let future = quote_spanned! {sig.ident.span()=>
+            impl ::core::future::Future<Output = #private::Answer> + ::core::marker::Send + '__a
+        };
+        quote! {
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic, reason = "generated")]
+            pub fn #call<'__a>(
+                &'__a self,
+                __cx: #private::HookCx<'__a>,
+            ) -> #future {
+                #body
+            }
+        }
+    }
+
+    fn body(&self) -> TokenStream {
+        let Self { private, sig, .. } = self;
+        let ident = &sig.ident;
+        let names: Vec<Ident> = self
+            .types()
+            .enumerate()
+            .map(|(i, _)| format_ident!("__arg{i}"))
+            .collect();
+        let extract = self.types().zip(&names).map(|(ty, name)| {
+            quote_spanned! {ty.span()=>
+                let #name = match <#ty as __p::Extract<'_>>::extract(&mut __cx) {
+                    ::core::result::Result::Ok(argument) => argument,
+                    ::core::result::Result::Err(error) => {
+                        return ::core::result::Result::Err(__p::Failure::Argument(error));
+                    }
+                };
+            }
+        });
+        let this = sig.receiver().map(|_| quote!(self,));
+        let output = match &sig.output {
+            ReturnType::Default => ident.span(),
+            ReturnType::Type(_, ty) => ty.span(),
+        };
+        let answer = quote_spanned!(output=> __p::answer);
+        let call = quote_spanned!(ident.span()=> Self::#ident(#this #(#names),*).await);
+        let mutable = (!names.is_empty()).then(|| quote!(let mut __cx = __cx;));
+        let future = quote_spanned! {ident.span()=>
+            async move {
+                #mutable
+                #(#extract)*
+                #answer(#call)
+            }
+        };
+        quote! {
+            #[allow(unused_imports, reason = "generated")]
+            use #private as __p;
+            #future
+        }
+    }
 }

@@ -1,52 +1,54 @@
-//! The attribute macros of `projectionist`, whose documentation stands there.
+//! The attributes of `projectionist`. Their documentation is in that crate.
 //!
-//! Two kinds of macro, each blind to the other: [`macro@projection`] sits on a struct, the hook
-//! attributes on methods. A hook attribute adds hidden inherent items beside its method; the struct's
-//! attribute names them, and where there is none, the name resolves to the default of a trait
-//! (`NoHooks`) that inherent items shadow.
+//! Two kinds of macro, each blind to the other. A hook's attribute re-emits its method untouched and
+//! puts two hidden inherent items beside it: a constant, which says what the hook asks for, and a
+//! function, which takes its arguments out of a context and calls it. `#[projection]` names those
+//! items for every kind of hook. An inherent item shadows the trait item of the same name, so that a
+//! hook which is not there resolves to what `NoHooks` provides: nothing.
 
 mod condition;
 mod errors;
 mod hook;
+mod kind;
 mod names;
 mod options;
 mod projection;
 
 use proc_macro::TokenStream;
 
-use crate::names::HookKind;
+use kind::HookKind;
 
-/// Declares a projection.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn projection(attr: TokenStream, item: TokenStream) -> TokenStream {
-    projection::expand(attr.into(), &item.into()).into()
+    projection::expand(attr.into(), item.into()).into()
 }
 
-/// Runs for every document that was created or replaced.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn on_upsert(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Upsert, attr.into(), item.into()).into()
 }
 
-/// Runs for every document that was created.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn on_create(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Create, attr.into(), item.into()).into()
 }
 
-/// Runs for every document that was replaced.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn on_replace(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Replace, attr.into(), item.into()).into()
 }
 
-/// Runs for every document that was deleted.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn on_delete(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Delete, attr.into(), item.into()).into()
 }
 
-/// Runs for every document whose time to live ran out.
+#[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn on_expire(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Expire, attr.into(), item.into()).into()

@@ -1,63 +1,54 @@
-//! The hidden names by which attributes on methods and on the struct find each other.
+//! How generated code names things, and how messages do.
 
-use proc_macro2::Span;
-use quote::format_ident;
-use syn::Ident;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::Path;
 
-/// Which hook an attribute declares.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HookKind {
-    Upsert,
-    Create,
-    Replace,
-    Delete,
-    Expire,
+/// The path to what generated code uses. The module is named after the patch version, so that
+/// nobody else can lean on it.
+pub(crate) fn private(krate: Option<&Path>) -> TokenStream {
+    let module = format_ident!("__private{}", env!("CARGO_PKG_VERSION_PATCH"));
+    match krate {
+        Some(krate) => quote!(#krate::#module),
+        None => quote!(::projectionist::#module),
+    }
 }
 
-impl HookKind {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Upsert,
-        Self::Create,
-        Self::Replace,
-        Self::Delete,
-        Self::Expire,
-    ];
-
-    /// The attribute's name, and the field of `Hooks`.
-    pub(crate) const fn attribute(self) -> &'static str {
-        match self {
-            Self::Upsert => "on_upsert",
-            Self::Create => "on_create",
-            Self::Replace => "on_replace",
-            Self::Delete => "on_delete",
-            Self::Expire => "on_expire",
-        }
+/// Source text as people write it: `Option<Previous<T>>`, not `Option < Previous < T > >`.
+pub(crate) fn text(tokens: impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (spaced, tight) in [
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" < ", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        ("& ", "&"),
+        ("( ", "("),
+        (" )", ")"),
+    ] {
+        text = text.replace(spaced, tight);
     }
+    text
+}
 
-    /// The variant of `Kind`.
-    pub(crate) fn variant(self) -> Ident {
-        let name = match self {
-            Self::Upsert => "Upsert",
-            Self::Create => "Create",
-            Self::Replace => "Replace",
-            Self::Delete => "Delete",
-            Self::Expire => "Expire",
-        };
-        Ident::new(name, Span::call_site())
-    }
+/// The one of `known` that `word` was probably meant to be.
+pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(word, known), *known))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
 
-    /// The field of `Hooks`.
-    pub(crate) fn field(self) -> Ident {
-        Ident::new(self.attribute(), Span::call_site())
-    }
-
-    /// The hidden constant that describes the hook.
-    pub(crate) fn constant(self, span: Span) -> Ident {
-        format_ident!("__projection_{}", self.attribute(), span = span)
-    }
-
-    /// The hidden function that calls it.
-    pub(crate) fn call(self, span: Span) -> Ident {
-        format_ident!("__projection_call_{}", self.attribute(), span = span)
+/// ``"`a`, `b` or `c`"``.
+pub(crate) fn list(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
     }
 }

@@ -1,12 +1,16 @@
 //! The options between an attribute's parentheses.
 
-use proc_macro2::{Span, TokenStream};
+use std::path::Path as FilePath;
+
+use jiff::Timestamp;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Expr, Ident, LitBool, LitInt, LitStr, Path, Token, parenthesized, parse_quote, token};
+use syn::{Expr, Ident, LitBool, LitInt, LitStr, Path, Token, parenthesized};
 
-use crate::condition::{Condition, Mark, Only};
+use crate::condition::Condition;
 use crate::errors::Errors;
+use crate::names;
 
 /// The feed mode that a user insists on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub(crate) enum Mode {
     AllVersionsAndDeletes,
 }
 
-/// Where a projection begins.
+/// Where to begin to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     Now,
@@ -23,8 +27,8 @@ pub(crate) enum Start {
     At(i64),
 }
 
-/// The DDL: one file for every database, or one for each.
-#[derive(Clone, Default)]
+/// DDL for each database.
+#[derive(Default)]
 pub(crate) struct Ddl {
     pub(crate) sqlite: Option<LitStr>,
     pub(crate) postgres: Option<LitStr>,
@@ -36,17 +40,24 @@ pub(crate) struct ProjectionOptions {
     pub(crate) collection: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) mode: Option<(Span, Mode)>,
-    pub(crate) only: Vec<Condition>,
-    pub(crate) soft_delete: Option<Condition>,
+    pub(crate) only: Option<Vec<Condition>>,
+    pub(crate) soft_delete: Option<(Span, Condition)>,
     pub(crate) start: Option<(Span, Start)>,
     pub(crate) batch: Option<u32>,
     pub(crate) ddl: Option<Ddl>,
-    pub(crate) init: Option<Path>,
-    pub(crate) register: Option<LitBool>,
+    pub(crate) init: Option<Expr>,
+    pub(crate) register: Option<bool>,
     pub(crate) krate: Option<Path>,
 }
 
-const PROJECTION_OPTIONS: &[&str] = &[
+/// Everything that `#[on_…(…)]` accepts.
+#[derive(Default)]
+pub(crate) struct HookOptions {
+    pub(crate) only: Option<Vec<Condition>>,
+    pub(crate) krate: Option<Path>,
+}
+
+const PROJECTION: &[&str] = &[
     "collection",
     "name",
     "mode",
@@ -59,99 +70,90 @@ const PROJECTION_OPTIONS: &[&str] = &[
     "register",
     "crate",
 ];
-
-const HOOK_OPTIONS: &[&str] = &["only", "crate"];
+const HOOK: &[&str] = &["only", "crate"];
 
 impl ProjectionOptions {
     /// Reads all options, recording every mistake on the way.
     pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self::default();
-        each(attr, PROJECTION_OPTIONS, errors, |key, input, errors| {
-            options.read(key, input, errors)
+        each_option(attr, PROJECTION, errors, |key, input| {
+            match key.unraw().to_string().as_str() {
+                "collection" => put(&mut options.collection, key, collection(input)),
+                "name" => put(&mut options.name, key, name(input)),
+                "mode" => put(&mut options.mode, key, mode(input)),
+                "only" => put(&mut options.only, key, group(input, Condition::only)),
+                "soft_delete" => {
+                    let mark = group(input, Condition::mark);
+                    put(
+                        &mut options.soft_delete,
+                        key,
+                        mark.map(|mark| (key.span(), mark)),
+                    )
+                }
+                "start" => put(&mut options.start, key, start(input)),
+                "batch" => put(&mut options.batch, key, batch(input)),
+                "ddl" => put(&mut options.ddl, key, ddl(input)),
+                "init" => put(&mut options.init, key, value(input)),
+                "register" => {
+                    let flag = value::<LitBool>(input).map(|flag| flag.value);
+                    put(&mut options.register, key, flag)
+                }
+                "crate" => put(&mut options.krate, key, value(input)),
+                _ => Err(unknown(key, PROJECTION)),
+            }
         });
         options
     }
-
-    fn read(&mut self, key: &str, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
-        match key {
-            "collection" => self.collection = Some(filled(value(input)?, errors)),
-            "name" => {
-                let name = value(input)?;
-                check_name(&name, errors);
-                self.name = Some(name);
-            }
-            "mode" => self.mode = Some(mode(input)?),
-            "only" => self.only = list::<Only>(input)?.0,
-            "soft_delete" => self.soft_delete = Some(list::<Mark>(input)?.0),
-            "start" => self.start = Some(start(input)?),
-            "batch" => self.batch = Some(batch(&value(input)?)?),
-            "ddl" => self.ddl = Some(ddl(input)?),
-            "init" => self.init = Some(value(input)?),
-            "register" => self.register = Some(value(input)?),
-            _ => self.krate = Some(value(input)?),
-        }
-        Ok(())
-    }
-
-    /// The path by which generated code reaches the framework.
-    pub(crate) fn framework(&self) -> Path {
-        self.krate.clone().unwrap_or_else(framework)
-    }
-}
-
-/// Everything that a hook attribute accepts.
-pub(crate) struct HookOptions {
-    pub(crate) only: Vec<Condition>,
-    pub(crate) framework: Path,
 }
 
 impl HookOptions {
     /// Reads all options, recording every mistake on the way.
     pub(crate) fn parse(attr: TokenStream, errors: &mut Errors) -> Self {
-        let mut only = Vec::new();
-        let mut krate = None;
-        each(attr, HOOK_OPTIONS, errors, |key, input, _| {
-            match key {
-                "only" => only = list::<Only>(input)?.0,
-                _ => krate = Some(value(input)?),
+        let mut options = Self::default();
+        each_option(attr, HOOK, errors, |key, input| {
+            let word = key.unraw().to_string();
+            match word.as_str() {
+                "only" => put(&mut options.only, key, group(input, Condition::only)),
+                "crate" => put(&mut options.krate, key, value(input)),
+                _ if PROJECTION.contains(&word.as_str()) => Err(syn::Error::new_spanned(
+                    key,
+                    format!(
+                        "`{word}` is an option of the whole projection: put it on `#[projection(…)]`"
+                    ),
+                )),
+                _ => Err(unknown(key, HOOK)),
             }
-            Ok(())
         });
-        Self {
-            only,
-            framework: krate.unwrap_or_else(framework),
-        }
+        options
     }
 }
 
-fn framework() -> Path {
-    parse_quote!(::projectionist)
-}
-
-/// Reads one option after the other. A mistake inside one does not hide the next.
-fn each(
+/// Calls `read` for each option. After a mistake it goes on behind the next comma.
+fn each_option(
     attr: TokenStream,
     known: &[&str],
     errors: &mut Errors,
-    mut read: impl FnMut(&str, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
+    mut read: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
 ) {
-    let mut seen: Vec<String> = Vec::new();
-    let parser = |input: ParseStream<'_>| {
+    let mut option = |input: ParseStream<'_>| {
+        if !input.peek(Ident::peek_any) {
+            return Err(input.error(format!("expected an option: {}", names::list(known))));
+        }
+        let key = input.call(Ident::parse_any)?;
+        read(&key, input)?;
+        if input.is_empty() || input.peek(Token![,]) {
+            Ok(())
+        } else {
+            Err(input.error(format!("expected `,` after `{key}`")))
+        }
+    };
+    let all = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            let key = input.call(Ident::parse_any)?;
-            let name = key.unraw().to_string();
-            if !known.contains(&name.as_str()) {
-                errors.at(&key, unknown(&name, known));
-                skip(input)?;
-            } else if seen.contains(&name) {
-                errors.at(&key, format!("`{name}` is set twice"));
-                skip(input)?;
-            } else {
-                let result = read(&name, input, errors);
-                if errors.ok(result).is_none() {
-                    skip(input)?;
+            if let Err(error) = option(input) {
+                errors.push(error);
+                while !input.is_empty() && !input.peek(Token![,]) {
+                    input.parse::<TokenTree>()?;
                 }
-                seen.push(name);
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -159,14 +161,25 @@ fn each(
         }
         Ok(())
     };
-    let result = parser.parse2(attr);
-    errors.ok(result);
+    if let Err(error) = all.parse2(attr) {
+        errors.push(error);
+    }
 }
 
-/// Passes over the rest of an option.
-fn skip(input: ParseStream<'_>) -> syn::Result<()> {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        input.parse::<proc_macro2::TokenTree>()?;
+fn unknown(key: &Ident, known: &[&str]) -> syn::Error {
+    let hint = match names::nearest(&key.unraw().to_string(), known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("expected {}", names::list(known)),
+    };
+    syn::Error::new_spanned(key, format!("unknown option `{key}`; {hint}"))
+}
+
+fn put<T>(slot: &mut Option<T>, key: &Ident, value: syn::Result<T>) -> syn::Result<()> {
+    if slot.replace(value?).is_some() {
+        return Err(syn::Error::new_spanned(
+            key,
+            format!("`{key}` is set twice"),
+        ));
     }
     Ok(())
 }
@@ -178,126 +191,149 @@ fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
 }
 
 /// `(…)`.
-fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
-    let inner;
-    parenthesized!(inner in input);
-    inner.parse()
-}
-
-fn unknown(key: &str, known: &[&str]) -> String {
-    let near = known
-        .iter()
-        .map(|option| (strsim::jaro_winkler(key, option), option))
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((_, option)) => format!("unknown option `{key}`; did you mean `{option}`?"),
-        None => format!(
-            "unknown option `{key}`; expected one of {}",
-            known.join(", ")
-        ),
+fn group<T>(
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    let content;
+    parenthesized!(content in input);
+    let read = read(&content);
+    if read.is_err() {
+        // What is left over would be a second error for one mistake.
+        content.parse::<TokenStream>()?;
     }
+    read
 }
 
-/// Names end up in lease ids, settings and table names, so they stay plain.
-fn check_name(name: &LitStr, errors: &mut Errors) {
+fn collection(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let collection: LitStr = value(input)?;
+    if collection.value().trim().is_empty() {
+        return Err(syn::Error::new_spanned(
+            collection,
+            "a collection has a name: the one under `[collections]` in the settings",
+        ));
+    }
+    Ok(collection)
+}
+
+/// A name ends up in stored rows, settings and command lines, so it stays plain.
+fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let name: LitStr = value(input)?;
     let text = name.value();
     let plain = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.len() <= 64
         && text
             .chars()
             .all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_'));
-    if !plain || text.len() > 63 {
-        errors.at(
+    if plain {
+        Ok(name)
+    } else {
+        Err(syn::Error::new_spanned(
             name,
-            "a projection's name is a lower-case letter, then lower-case letters, digits, `-` or `_`: 63 characters at most",
-        );
+            "a projection's name is a lower-case letter, then letters, digits, `-` and `_`, 64 at most",
+        ))
     }
-}
-
-fn filled(text: LitStr, errors: &mut Errors) -> LitStr {
-    if text.value().is_empty() {
-        errors.at(&text, "a collection's name cannot be empty");
-    }
-    text
 }
 
 fn mode(input: ParseStream<'_>) -> syn::Result<(Span, Mode)> {
-    let word: Ident = value(input)?;
+    const WORDS: &[&str] = &["latest_version", "all_versions_and_deletes"];
+    let word: TokenTree = value(input)?;
     let mode = match word.to_string().as_str() {
         "latest_version" => Mode::LatestVersion,
         "all_versions_and_deletes" => Mode::AllVersionsAndDeletes,
-        _ => {
-            return Err(syn::Error::new_spanned(
-                word,
-                "expected `latest_version` or `all_versions_and_deletes`",
-            ));
+        other => {
+            let message = match names::nearest(other.trim_matches('"'), WORDS) {
+                Some(near) => format!("not a mode; did you mean `{near}`?"),
+                None => format!("not a mode; expected {}", names::list(WORDS)),
+            };
+            return Err(syn::Error::new_spanned(word, message));
         }
     };
     Ok((word.span(), mode))
 }
 
 fn start(input: ParseStream<'_>) -> syn::Result<(Span, Start)> {
-    let expected = "expected `now`, `beginning` or a time such as \"2026-11-30T00:00:00Z\"";
-    let word: Expr = value(input)?;
-    if let Expr::Path(path) = &word {
-        if path.path.is_ident("now") {
-            return Ok((syn::spanned::Spanned::span(&word), Start::Now));
-        }
-        if path.path.is_ident("beginning") {
-            return Ok((syn::spanned::Spanned::span(&word), Start::Beginning));
-        }
-    }
-    if let Expr::Lit(literal) = &word
-        && let syn::Lit::Str(text) = &literal.lit
-    {
-        return match text.value().parse::<jiff::Timestamp>() {
-            Ok(time) => Ok((text.span(), Start::At(time.as_second()))),
-            Err(error) => Err(syn::Error::new_spanned(
+    const EXPECTED: &str = "expected `now`, `beginning` or a time such as \"2026-01-31T00:00:00Z\"";
+    input.parse::<Token![=]>()?;
+    if input.peek(LitStr) {
+        let text: LitStr = input.parse()?;
+        let time: Timestamp = text.value().parse().map_err(|error| {
+            syn::Error::new_spanned(&text, format!("not a time ({error}); {EXPECTED}"))
+        })?;
+        if time.subsec_nanosecond() != 0 {
+            return Err(syn::Error::new_spanned(
                 text,
-                format!("{expected}: {error}"),
-            )),
-        };
+                "a change feed's times are whole seconds",
+            ));
+        }
+        return Ok((text.span(), Start::At(time.as_second())));
     }
-    Err(syn::Error::new_spanned(word, expected))
+    let word: TokenTree = input.parse()?;
+    match word.to_string().as_str() {
+        "now" => Ok((word.span(), Start::Now)),
+        "beginning" => Ok((word.span(), Start::Beginning)),
+        _ => Err(syn::Error::new_spanned(word, EXPECTED)),
+    }
 }
 
-fn batch(number: &LitInt) -> syn::Result<u32> {
-    match number.base10_parse::<u32>()? {
-        0 => Err(syn::Error::new_spanned(
+fn batch(input: ParseStream<'_>) -> syn::Result<u32> {
+    let number: LitInt = value(input)?;
+    match number.base10_parse::<u32>() {
+        Ok(batch @ 1..) => Ok(batch),
+        _ => Err(syn::Error::new_spanned(
             number,
-            "a page has at least one change",
+            "a page holds at least one change, and fewer than 2³²",
         )),
-        size => Ok(size),
     }
 }
 
 fn ddl(input: ParseStream<'_>) -> syn::Result<Ddl> {
-    if !input.peek(token::Paren) {
-        let file: LitStr = value(input)?;
+    if input.peek(Token![=]) {
+        let both: LitStr = value(input).and_then(script)?;
         return Ok(Ddl {
-            sqlite: Some(file.clone()),
-            postgres: Some(file),
+            sqlite: Some(both.clone()),
+            postgres: Some(both),
         });
     }
-    let inner;
-    parenthesized!(inner in input);
-    let mut ddl = Ddl::default();
-    while !inner.is_empty() {
-        let database: Ident = inner.parse()?;
-        let file = Some(value(&inner)?);
-        match database.to_string().as_str() {
-            "sqlite" => ddl.sqlite = file,
-            "postgres" => ddl.postgres = file,
-            _ => {
-                return Err(syn::Error::new_spanned(
-                    database,
-                    "expected `sqlite = \"file.sql\"` or `postgres = \"file.sql\"`",
-                ));
-            }
-        }
-        if !inner.is_empty() {
-            inner.parse::<Token![,]>()?;
-        }
+    if !input.peek(syn::token::Paren) {
+        return Err(input.error(DDL));
     }
-    Ok(ddl)
+    group(input, |input| {
+        let mut ddl = Ddl::default();
+        while !input.is_empty() {
+            let key = input.call(Ident::parse_any)?;
+            let script = value(input).and_then(script);
+            match key.to_string().as_str() {
+                "sqlite" => put(&mut ddl.sqlite, &key, script)?,
+                "postgres" => put(&mut ddl.postgres, &key, script)?,
+                _ => return Err(unknown(&key, &["sqlite", "postgres"])),
+            }
+            input.parse::<Option<Token![,]>>()?;
+        }
+        if ddl.sqlite.is_none() && ddl.postgres.is_none() {
+            return Err(input.error(DDL));
+        }
+        Ok(ddl)
+    })
+}
+
+const DDL: &str = "expected `ddl = \"file.sql\"` or `ddl(sqlite = \"…\", postgres = \"…\")`";
+
+/// A file ends in `.sql`; whatever else is written here is SQL, and SQL has spaces.
+fn script(text: LitStr) -> syn::Result<LitStr> {
+    let script = text.value();
+    if is_file(&script) || script.trim().contains(char::is_whitespace) {
+        Ok(text)
+    } else {
+        Err(syn::Error::new(
+            text.span(),
+            "neither a file ending in `.sql` nor SQL",
+        ))
+    }
+}
+
+/// Whether a script is the path of a file.
+pub(crate) fn is_file(script: &str) -> bool {
+    let script = FilePath::new(script);
+    script.extension().is_some_and(|kind| kind == "sql")
 }

@@ -2,31 +2,39 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Fields, Ident, ItemStruct, LitStr, Path};
+use syn::{Fields, Generics, Ident, Item, LitStr};
 
 use crate::errors::Errors;
-use crate::names::HookKind;
-use crate::options::{Ddl, Mode, ProjectionOptions, Start};
+use crate::kind::HookKind;
+use crate::names;
+use crate::options::{Ddl, Mode, ProjectionOptions, Start, is_file};
 
-pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = ProjectionOptions::parse(attr, &mut errors);
-    let parsed = match syn::parse2::<ItemStruct>(item.clone()) {
+    let private = names::private(options.krate.as_ref());
+    let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => {
-            if syn::parse2::<syn::Item>(item.clone()).is_ok() {
-                errors.push(syn::Error::new(
-                    Span::call_site(),
-                    "`#[projection]` goes on a struct; hooks go on the methods of its impl block",
-                ));
-            } else {
-                errors.push(error);
-            }
+        // The compiler has its own, better words for an item that does not parse.
+        Err(_) => return quote!(#item #errors),
+    };
+    let (ident, generics, fields) = match parsed {
+        Item::Struct(item) => (item.ident, item.generics, item.fields),
+        Item::Enum(item) => (item.ident, item.generics, misplaced(&mut errors)),
+        Item::Union(item) => (item.ident, item.generics, misplaced(&mut errors)),
+        _ => {
+            misplaced(&mut errors);
             return quote!(#item #errors);
         }
     };
-    let projection = Projection::check(parsed, options, &mut errors);
-    let code = projection.render(&errors);
+    let projection = Projection {
+        private,
+        ident,
+        generics,
+        options,
+    };
+    let build = projection.check(&fields, &mut errors);
+    let code = projection.render(&build, &errors);
     quote! {
         #item
         #errors
@@ -34,164 +42,150 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
+fn misplaced(errors: &mut Errors) -> Fields {
+    errors.at_attribute(
+        "`#[projection]` goes on a struct; its hooks are methods in an impl block of that struct",
+    );
+    Fields::Unit
+}
+
 /// What the code generator needs to know.
 struct Projection {
-    item: ItemStruct,
+    private: TokenStream,
+    ident: Ident,
+    generics: Generics,
     options: ProjectionOptions,
-    framework: Path,
-    name: LitStr,
-    collection: LitStr,
-    build: TokenStream,
 }
 
 impl Projection {
-    fn check(item: ItemStruct, options: ProjectionOptions, errors: &mut Errors) -> Self {
-        let framework = options.framework();
-        let absent = || LitStr::new("", Span::call_site());
-        let collection = options.collection.clone().unwrap_or_else(|| {
-            errors.push(syn::Error::new(
-                Span::call_site(),
+    /// Checks what can be seen here. The expression that makes the one instance.
+    fn check(&self, fields: &Fields, errors: &mut Errors) -> TokenStream {
+        let Self {
+            generics, options, ..
+        } = self;
+        if options.collection.is_none() && errors.is_empty() {
+            errors.at_attribute(
                 "missing `collection = \"…\"`: which collection feeds this projection?",
-            ));
-            absent()
-        });
-        let name = options.name.clone().unwrap_or_else(|| {
-            errors.push(syn::Error::new(
-                Span::call_site(),
-                "missing `name = \"…\"`: checkpoints are filed under it, so it must not change when code moves",
-            ));
-            absent()
-        });
-        let registered = options.register.as_ref().is_none_or(syn::LitBool::value);
-        if registered && !item.generics.params.is_empty() {
-            errors.at(
-                &item.generics,
-                "a registered projection is one concrete type: add `register = false`, and register each by hand",
             );
         }
-        let build = match (&options.init, &item.fields) {
-            (Some(init), _) => quote!(__p::into_built(#init(states))),
-            (None, Fields::Unit) => quote!(::core::result::Result::Ok(Self)),
-            (None, fields) => {
-                errors.at(
-                    fields,
-                    "a projection with fields needs `init = path`: a function from `&States` to `Self` or `Result<Self, E>`",
-                );
+        if options.name.is_none() && errors.is_empty() {
+            errors.at_attribute(
+                "missing `name = \"…\"`: checkpoints are filed under it, so it is never derived",
+            );
+        }
+        if !generics.params.is_empty() && options.register != Some(false) {
+            errors.at(
+                generics,
+                "a generic projection can't register itself: say `register = false`, and register each concrete type by hand",
+            );
+        }
+        match &options.init {
+            Some(init) => quote!(__p::IntoProjection::into_projection((#init)(__states))),
+            None if fields.is_empty() => quote!(::core::result::Result::Ok(Self {})),
+            None => {
+                if errors.is_empty() {
+                    errors.at(
+                        fields,
+                        "a projection with fields needs `init = path`: a function from `&States` to the projection, or to a `Result` of it",
+                    );
+                }
                 quote!(::core::unreachable!())
             }
-        };
-        Self {
-            item,
-            options,
-            framework,
-            name,
-            collection,
-            build,
         }
     }
 
     /// Even a broken declaration implements the trait, so that its hooks do not all complain too.
-    fn render(&self, errors: &Errors) -> TokenStream {
+    fn render(&self, build: &TokenStream, errors: &Errors) -> TokenStream {
         let Self {
-            framework,
-            item,
-            build,
+            private,
+            ident,
+            generics,
             ..
         } = self;
-        let ident = &item.ident;
-        let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
-        let generic = !item.generics.params.is_empty();
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let sound = errors.is_empty();
         let spec = self.spec();
-        let hooks = HookKind::ALL.map(|kind| {
-            let field = kind.field();
+        let fields = HookKind::ALL.iter().map(|kind| {
+            let field = Ident::new(kind.attribute(), Span::call_site());
             let constant = kind.constant(Span::call_site());
             quote!(#field: Self::#constant)
         });
-        let calls = HookKind::ALL.map(|kind| {
+        let calls = HookKind::ALL.iter().map(|kind| {
             let variant = kind.variant();
             let call = kind.call(Span::call_site());
-            quote!(__p::Kind::#variant => self.#call(cx).await)
+            quote!(__p::Kind::#variant => Self::#call(self, __cx).await)
         });
+        let checks = sound.then(|| self.checks());
         let soft_delete = self.options.soft_delete.is_some();
-        let mode = if let Some((_, Mode::AllVersionsAndDeletes)) = self.options.mode {
-            quote!(__p::Mode::AllVersionsAndDeletes)
-        } else {
-            quote!(Self::HOOKS.mode(#soft_delete))
+        let mode = match self.options.mode {
+            Some((_, Mode::LatestVersion)) => quote!(__p::Mode::LatestVersion),
+            Some((_, Mode::AllVersionsAndDeletes)) => quote!(__p::Mode::AllVersionsAndDeletes),
+            None => quote!(<Self as __p::Projection>::HOOKS.mode(#soft_delete)),
         };
-        let checks = (errors.is_empty() && !generic).then(|| self.checks());
-        let registered = self
-            .options
-            .register
-            .as_ref()
-            .is_none_or(syn::LitBool::value);
-        let register = (errors.is_empty() && !generic && registered).then(|| register(ident));
+        let register = sound.then(|| self.register());
         quote! {
-            #[allow(non_upper_case_globals)]
             const _: () = {
-                use #framework::__private as __p;
-                #[allow(unused_imports)]
+                #[allow(unused_imports, reason = "generated")]
+                use #private as __p;
+                #[allow(unused_imports, reason = "generated")]
                 use __p::NoHooks as _;
 
                 #[automatically_derived]
                 impl #impl_generics __p::Projection for #ident #type_generics #where_clause {
                     const SPEC: __p::Spec = #spec;
-                    const HOOKS: __p::Hooks = __p::Hooks { #(#hooks),* };
+                    const HOOKS: __p::Hooks = {
+                        let __hooks = __p::Hooks { #(#fields),* };
+                        #checks
+                        __hooks
+                    };
                     const MODE: __p::Mode = #mode;
 
                     fn build(
-                        states: &__p::States,
+                        __states: &__p::States,
                     ) -> ::core::result::Result<Self, __p::BoxError> {
-                        let _ = states;
+                        let _ = __states;
                         #build
                     }
 
-                    fn apply_page<'a>(
-                        &'a self,
-                        mut page: __p::Page<'a>,
-                    ) -> __p::BoxFuture<'a, __p::Outcome> {
+                    fn apply_page<'__a>(
+                        &'__a self,
+                        mut __page: __p::Page<'__a>,
+                    ) -> __p::BoxFuture<'__a, __p::Outcome> {
                         ::std::boxed::Box::pin(async move {
-                            while let ::core::option::Option::Some((kind, cx)) = page.advance() {
-                                let answer = match kind {
+                            while let ::core::option::Option::Some((__kind, __cx)) = __page.advance() {
+                                let __answer = match __kind {
                                     #(#calls,)*
-                                    _ => ::core::unreachable!("the framework and its macros have one version"),
+                                    _ => ::core::unreachable!(),
                                 };
-                                if page.settle(answer).is_break() {
+                                if __page.settle(__answer).is_break() {
                                     break;
                                 }
                             }
-                            page.finish()
+                            __page.finish()
                         })
                     }
                 }
-                #checks
                 #register
             };
         }
     }
 
     fn spec(&self) -> TokenStream {
-        let Self {
-            name,
-            collection,
-            options,
-            ..
-        } = self;
-        let only = &options.only;
-        let soft_delete = option(options.soft_delete.as_ref().map(|mark| quote!(#mark)));
+        let options = &self.options;
+        let text = |text: &Option<LitStr>| text.as_ref().map(LitStr::value).unwrap_or_default();
+        let name = text(&options.name);
+        let collection = text(&options.collection);
+        let only = options.only.iter().flatten();
+        let soft_delete = option(options.soft_delete.as_ref().map(|(_, mark)| quote!(#mark)));
         let start = option(options.start.map(|(_, start)| match start {
             Start::Now => quote!(__p::Start::Now),
             Start::Beginning => quote!(__p::Start::Beginning),
-            Start::At(seconds) => quote!(__p::Start::At(#seconds)),
+            Start::At(second) => quote!(__p::Start::At(#second)),
         }));
-        let batch = option(options.batch.map(|size| quote!(#size)));
+        let batch = option(options.batch.map(|batch| quote!(#batch)));
         let ddl = option(options.ddl.as_ref().map(|Ddl { sqlite, postgres }| {
-            let file = |file: &Option<LitStr>| {
-                option(
-                    file.as_ref()
-                        .map(|file| quote!(::core::include_str!(#file))),
-                )
-            };
-            let (sqlite, postgres) = (file(sqlite), file(postgres));
+            let sqlite = option(sqlite.as_ref().map(script));
+            let postgres = option(postgres.as_ref().map(script));
             quote!(__p::Ddl { sqlite: #sqlite, postgres: #postgres })
         }));
         quote! {
@@ -207,67 +201,113 @@ impl Projection {
         }
     }
 
-    /// What only the compiler can check, once it knows which hooks exist and what they take.
+    /// Assertions on the hooks, which only the compiler sees together.
     fn checks(&self) -> TokenStream {
-        let ident = &self.item.ident;
-        let name = self.name.value();
-        let hooks = quote!(<#ident as __p::Projection>::HOOKS);
-        let soft_delete = self.options.soft_delete.is_some();
-        let here = self.name.span();
-        let empty = format!(
-            "projection `{name}` has no hooks: give `{ident}` a method with `#[on_upsert]`"
-        );
-        let idle = format!(
-            "the `#[on_upsert]` of projection `{name}` can never run: `#[on_create]` and `#[on_replace]` take all of its changes"
-        );
-        let mut checks = quote_spanned! {here=>
-            const _: () = ::core::assert!(!#hooks.is_empty(), #empty);
-            const _: () = ::core::assert!(
-                !(#hooks.on_upsert.is_some() && #hooks.on_create.is_some() && #hooks.on_replace.is_some()),
-                #idle
-            );
-        };
-        if let Some((span, Mode::LatestVersion)) = self.options.mode {
-            let message = format!(
-                "projection `{name}` asks for `latest_version`, but one of its hooks or arguments needs `all_versions_and_deletes`"
-            );
-            checks.extend(quote_spanned! {span=>
-                const _: () = ::core::assert!(
-                    ::core::matches!(#hooks.mode(#soft_delete), __p::Mode::LatestVersion),
-                    #message
+        let Self { ident, options, .. } = self;
+        let soft_delete = options.soft_delete.is_some();
+        let mut checks = vec![
+            quote_spanned! {ident.span()=>
+                ::core::assert!(
+                    !__hooks.is_empty(),
+                    "this projection has no hooks: put `#[on_upsert]` on a method"
+                );
+            },
+            quote_spanned! {ident.span()=>
+                ::core::assert!(
+                    __hooks.on_upsert.is_none()
+                        || __hooks.on_create.is_none()
+                        || __hooks.on_replace.is_none(),
+                    "`on_upsert` can never run beside both `on_create` and `on_replace`"
+                );
+            },
+        ];
+        if let Some((span, _)) = options.soft_delete {
+            checks.push(quote_spanned! {span=>
+                ::core::assert!(
+                    __hooks.on_delete.is_some(),
+                    "`soft_delete` makes a delete of a write, but no hook takes it: add `#[on_delete]`"
                 );
             });
         }
-        if let Some((span, Start::Beginning | Start::At(_))) = self.options.start {
-            let message = format!(
-                "projection `{name}` needs the all-versions feed, which has no beginning: use `start = now`, or make it a latest-version projection, with `soft_delete(…)` for its deletes"
-            );
-            checks.extend(quote_spanned! {span=>
-                const _: () = ::core::assert!(
-                    ::core::matches!(<#ident as __p::Projection>::MODE, __p::Mode::LatestVersion),
-                    #message
-                );
-            });
+        if let Some((span, Mode::LatestVersion)) = options.mode {
+            for (field, cause) in CAUSES {
+                let message =
+                    format!("`mode = latest_version` has nothing for {cause}: leave `mode` out");
+                checks.push(forces(span, field, soft_delete, &message));
+            }
         }
-        checks
+        if let Some((span, start @ (Start::Beginning | Start::At(_)))) = options.start {
+            let from = match start {
+                Start::Beginning => "from the beginning",
+                _ => "from a time",
+            };
+            if matches!(options.mode, Some((_, Mode::AllVersionsAndDeletes))) {
+                let message = format!(
+                    "an all-versions feed can't be read {from}: leave `mode` or `start` out"
+                );
+                checks.push(quote_spanned!(span=> ::core::assert!(false, "{}", #message);));
+            }
+            for (field, cause) in CAUSES {
+                let message = format!(
+                    "{cause} needs the all-versions feed, which can't be read {from}: \
+                     start `now`, or keep to hooks that the latest version is enough for"
+                );
+                checks.push(forces(span, field, soft_delete, &message));
+            }
+        }
+        checks.into_iter().collect()
+    }
+
+    fn register(&self) -> TokenStream {
+        let ident = &self.ident;
+        if !self.generics.params.is_empty() {
+            return TokenStream::new();
+        }
+        if self.options.register == Some(false) {
+            // Nobody may ever look at the hooks, but what is wrong with them is said all the same.
+            return quote!(const _: __p::Hooks = <#ident as __p::Projection>::HOOKS;);
+        }
+        quote! {
+            __p::inventory::submit! {
+                __p::ProjectionDef::of::<#ident>(__p::Location {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                })
+            }
+        }
+    }
+}
+
+/// What forces the all-versions mode: how the framework names it, and how people do.
+const CAUSES: [(&str, &str); 5] = [
+    ("OnCreate", "`on_create`"),
+    ("OnReplace", "`on_replace`"),
+    ("OnExpire", "`on_expire`"),
+    ("OnDelete", "`on_delete` without `soft_delete`"),
+    ("Previous", "a hook that takes `Previous<T>`"),
+];
+
+/// Refuses a cause of the all-versions mode.
+fn forces(span: Span, cause: &str, soft_delete: bool, message: &str) -> TokenStream {
+    let cause = Ident::new(cause, Span::call_site());
+    quote_spanned! {span=>
+        ::core::assert!(!__p::Cause::#cause.is_in(&__hooks, #soft_delete), "{}", #message);
+    }
+}
+
+/// A script's text, or the text of its file.
+fn script(script: &LitStr) -> TokenStream {
+    if is_file(&script.value()) {
+        // The file stands beside the one that names it, and so the literal's own place counts.
+        quote_spanned!(script.span()=> ::core::include_str!(#script))
+    } else {
+        quote!(#script)
     }
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {
-    if let Some(value) = value {
-        quote!(::core::option::Option::Some(#value))
-    } else {
-        quote!(::core::option::Option::None)
-    }
-}
-
-fn register(ident: &Ident) -> TokenStream {
-    quote! {
-        __p::inventory::submit! {
-            __p::ProjectionDef::of::<#ident>(__p::Location {
-                file: ::core::file!(),
-                line: ::core::line!(),
-            })
-        }
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
     }
 }

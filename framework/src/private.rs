@@ -1,0 +1,72 @@
+//! What generated code uses. Nobody else can lean on it: the module's name changes with each version.
+
+pub use inventory;
+
+pub use crate::extract::Extract;
+pub use crate::extract::state::States;
+pub use crate::extract::tx::BoxFuture;
+pub use crate::filter::{Condition, Literal, Test};
+pub use crate::hook::{Answer, Failure, Hook, HookCx, Hooks, Outcome, Page};
+pub use crate::needs::{Kind, Mode, Needs};
+pub use crate::projection::{Ddl, NoHooks, Projection, Spec, Start};
+pub use crate::registry::{Location, ProjectionDef};
+pub use crate::verdict::{BoxError, IntoVerdict};
+
+/// What a hook returned, as an answer.
+///
+/// # Errors
+///
+/// The hook's own.
+pub fn answer(returned: impl IntoVerdict) -> Answer {
+    returned.into_verdict().map_err(Failure::Hook)
+}
+
+/// What forces the all-versions mode.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "named as the attributes are")]
+pub enum Cause {
+    OnCreate,
+    OnReplace,
+    OnDelete,
+    OnExpire,
+    Previous,
+}
+
+impl Cause {
+    /// Whether `hooks` have it.
+    pub const fn is_in(self, hooks: &Hooks, soft_delete: bool) -> bool {
+        match self {
+            Self::OnCreate => hooks.on_create.is_some(),
+            Self::OnReplace => hooks.on_replace.is_some(),
+            Self::OnDelete => hooks.on_delete.is_some() && !soft_delete,
+            Self::OnExpire => hooks.on_expire.is_some(),
+            Self::Previous => hooks.needs().contains(Needs::PREVIOUS),
+        }
+    }
+}
+
+/// What `init` may return: the projection, or a `Result` of it.
+#[diagnostic::on_unimplemented(
+    message = "`init` can't return `{Self}`",
+    label = "expected `{P}` or `Result<{P}, E>`"
+)]
+pub trait IntoProjection<P> {
+    /// Converts it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `init`.
+    fn into_projection(self) -> Result<P, BoxError>;
+}
+
+impl<P: Projection> IntoProjection<P> for P {
+    fn into_projection(self) -> Result<P, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<P: Projection, E: Into<BoxError>> IntoProjection<P> for Result<P, E> {
+    fn into_projection(self) -> Result<P, BoxError> {
+        self.map_err(Into::into)
+    }
+}
