@@ -21,7 +21,7 @@ use kind::HookKind;
 #[expect(missing_docs, reason = "the facade documents it")]
 #[proc_macro_attribute]
 pub fn projection(attr: TokenStream, item: TokenStream) -> TokenStream {
-    projection::expand(attr.into(), item.into()).into()
+    projection::expand(attr.into(), &item.into()).into()
 }
 
 #[expect(missing_docs, reason = "the facade documents it")]

@@ -8,9 +8,10 @@ use syn::Path;
 /// nobody else can lean on it.
 pub(crate) fn private(krate: Option<&Path>) -> TokenStream {
     let module = format_ident!("__private{}", env!("CARGO_PKG_VERSION_PATCH"));
-    match krate {
-        Some(krate) => quote!(#krate::#module),
-        None => quote!(::projectionist::#module),
+    if let Some(krate) = krate {
+        quote!(#krate::#module)
+    } else {
+        quote!(::projectionist::#module)
     }
 }
 

@@ -9,14 +9,13 @@ use crate::kind::HookKind;
 use crate::names;
 use crate::options::{Ddl, Mode, ProjectionOptions, Start, is_file};
 
-pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = ProjectionOptions::parse(attr, &mut errors);
     let private = names::private(options.krate.as_ref());
-    let parsed = match syn::parse2::<Item>(item.clone()) {
-        Ok(parsed) => parsed,
-        // The compiler has its own, better words for an item that does not parse.
-        Err(_) => return quote!(#item #errors),
+    // The compiler has its own, better words for an item that does not parse.
+    let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
+        return quote!(#item #errors);
     };
     let (ident, generics, fields) = match parsed {
         Item::Struct(item) => (item.ident, item.generics, item.fields),
@@ -306,8 +305,9 @@ fn script(script: &LitStr) -> TokenStream {
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
+    if let Some(value) = value {
+        quote!(::core::option::Option::Some(#value))
+    } else {
+        quote!(::core::option::Option::None)
     }
 }

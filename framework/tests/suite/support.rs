@@ -13,11 +13,11 @@ pub(crate) struct Log(Mutex<Vec<String>>);
 
 impl Log {
     pub(crate) fn add(&self, line: String) {
-        self.0.lock().unwrap().push(line);
+        self.0.lock().expect("no hook panics").push(line);
     }
 
     fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().expect("no hook panics").clone()
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Ran {
 pub(crate) async fn run<P: Projection>(changes: &[RawChange]) -> Ran {
     let mut states = States::default();
     states.insert(Log::default());
-    let projection = P::build(&states).unwrap();
+    let projection = P::build(&states).expect("it can be built");
     let def: &'static ProjectionDef =
         const { &ProjectionDef::of::<P>(projectionist::Location { file: "", line: 0 }) };
     let cancellation = CancellationToken::new();
@@ -46,7 +46,7 @@ pub(crate) async fn run<P: Projection>(changes: &[RawChange]) -> Ran {
     };
     let page = Page::new(def.spec, def.hooks, changes, &states, None, info);
     let page = Projection::apply_page(&projection, page).await;
-    let log = states.get::<Log>().unwrap().lines();
+    let log = states.get::<Log>().expect("it was put there").lines();
     Ran { page, log }
 }
 
