@@ -1,40 +1,10 @@
 //! What a user is told: a stable code, a sentence, what it concerns, and the way out.
 
+pub mod codes;
+
 use std::fmt;
 
 use projectionist::verdict::BoxError;
-
-/// The stable codes.
-#[expect(
-    missing_docs,
-    reason = "the book's table of errors says what each means"
-)]
-pub mod codes {
-    pub const MISSING_STATE: &str = "missing-state";
-    pub const WRONG_DATABASE: &str = "wrong-database";
-    pub const START_NOT_POSSIBLE: &str = "start-not-possible";
-    pub const NO_RETENTION: &str = "no-retention";
-    pub const INIT_FAILED: &str = "init-failed";
-    pub const COLLECTION_RECREATED: &str = "collection-recreated";
-    pub const COLLECTION_MISSING: &str = "collection-missing";
-    pub const MODE_CHANGED: &str = "mode-changed";
-    pub const RANGES_UNCOVERED: &str = "ranges-uncovered";
-    pub const RANGE_GONE: &str = "range-gone";
-    pub const STORE_BUSY: &str = "store-busy";
-    pub const STORE_READ_ONLY: &str = "store-read-only";
-    pub const STORE_SCHEMA: &str = "store-schema";
-    pub const STORE_CORRUPT: &str = "store-corrupt";
-    pub const STORE_FAILED: &str = "store-failed";
-    pub const DDL_FAILED: &str = "ddl-failed";
-    pub const RETENTION_EXCEEDED: &str = "retention-exceeded";
-    pub const BEYOND_END: &str = "beyond-end";
-    pub const BAD_POSITION: &str = "bad-position";
-    pub const FEED_UNAVAILABLE: &str = "feed-unavailable";
-    pub const LEASE_LOST: &str = "lease-lost";
-    pub const GAVE_UP: &str = "gave-up";
-    pub const HOOK_BLOCKED: &str = "hook-blocked";
-    pub const PUMP_PANICKED: &str = "pump-panicked";
-}
 
 /// A problem that stops a command or a projection.
 #[derive(Debug)]

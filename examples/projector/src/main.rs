@@ -1,3 +1,5 @@
-//! The whole program.
+//! The whole program: the example's projections, and documents for a first look.
 
-fn main() {}
+mod demo;
+
+projectionist_runtime::main! { cosmicworks; demo = demo::demo() }

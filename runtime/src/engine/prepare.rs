@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use projectionist::hook::Hooks;
 use projectionist::needs::{Kind, Mode, Needs};
-use projectionist::projection::Start;
+use projectionist::projection::{DynProjection, Start};
 use projectionist::registry::ProjectionDef;
 
 use super::{Prepared, Running, Setup, Until};
@@ -28,6 +28,34 @@ pub struct Ready {
 }
 
 impl Engine {
+    /// Checks what [`prepare`](Self::prepare) would, as far as that changes nothing: no DDL runs, no
+    /// checkpoint is made, no change is read. With `compare` it also checks that the checkpoints that there
+    /// are belong to these feeds. Returns notices.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once.
+    pub async fn check(setup: &Setup, compare: bool) -> Result<Vec<String>, Problems> {
+        let mut problems = Vec::new();
+        let mut notices = Vec::new();
+        for prepared in &setup.projections {
+            check(prepared, setup, &mut problems);
+            if let Err(problem) = build(prepared, setup) {
+                problems.push(problem);
+            }
+            if compare
+                && let Err(problem) = standing(prepared, setup, &id(prepared), &mut notices).await
+            {
+                problems.push(problem);
+            }
+        }
+        if problems.is_empty() {
+            Ok(notices)
+        } else {
+            Err(Problems(problems))
+        }
+    }
+
     /// Checks and builds every projection, runs its DDL, and makes its checkpoints.
     ///
     /// # Errors
@@ -162,6 +190,31 @@ pub(crate) fn start_text(start: Start) -> String {
     }
 }
 
+/// Makes the projection itself.
+fn build(prepared: &Prepared, setup: &Setup) -> Result<Box<dyn DynProjection>, Problem> {
+    let def = prepared.def;
+    def.build(&setup.states).map_err(|error| {
+        Problem::new(
+            codes::INIT_FAILED,
+            format!(
+                "projection `{}` could not be made: its `init` failed ({})",
+                def.spec.name, def.location
+            ),
+            "See the cause below; nothing was read.",
+        )
+        .because(error)
+    })
+}
+
+fn id(prepared: &Prepared) -> ProjectionId {
+    ProjectionId {
+        tenant: String::new(),
+        collection: prepared.feed.source().path(),
+        name: prepared.def.spec.name.to_owned(),
+        generation: 1,
+    }
+}
+
 async fn ready(
     prepared: &Prepared,
     setup: &Setup,
@@ -170,23 +223,8 @@ async fn ready(
 ) -> Result<(Arc<Runner>, Vec<Checkpoint>), Problem> {
     let Prepared { def, feed, .. } = prepared;
     let name = def.spec.name;
-    let projection = def.build(&setup.states).map_err(|error| {
-        Problem::new(
-            codes::INIT_FAILED,
-            format!(
-                "projection `{name}` could not be made: its `init` failed ({})",
-                def.location
-            ),
-            "See the cause below; nothing was read.",
-        )
-        .because(error)
-    })?;
-    let id = ProjectionId {
-        tenant: String::new(),
-        collection: feed.source().path(),
-        name: name.to_owned(),
-        generation: 1,
-    };
+    let projection = build(prepared, setup)?;
+    let id = id(prepared);
     let standing = standing(prepared, setup, &id, notices).await?;
     let ddl = match (setup.store.database(), def.spec.ddl) {
         ("sqlite", Some(ddl)) => ddl.sqlite,

@@ -115,6 +115,11 @@ impl Running {
         self.stop.clone()
     }
 
+    /// A handle that ends at once, for a signal's task: pages in hand are rolled back.
+    pub fn aborter(&self) -> CancellationToken {
+        self.abort.clone()
+    }
+
     /// Ends at once: pages in hand are rolled back.
     pub fn abort(&self) {
         self.stop.cancel();

@@ -1,1 +1,189 @@
-//! To be filled.
+//! The local emulator's feed, in this process.
+//!
+//! A position is a sequence number of one physical range, as text.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use projectionist::change::{Document, Operation, RawChange};
+use projectionist::needs::Mode;
+use projectionist_emulator as emulator;
+
+use super::{Feed, FeedError, FeedPage, FeedRange, From, Read};
+use crate::position::{Bounds, Position, Source};
+
+/// The feed of a collection of the local emulator.
+#[derive(Debug)]
+pub struct EmulatorFeed {
+    source: Source,
+    collection: Arc<emulator::Collection>,
+}
+
+impl EmulatorFeed {
+    /// The feed of `collection`.
+    pub fn new(collection: Arc<emulator::Collection>) -> Self {
+        Self {
+            source: Source {
+                account: "emulator".to_owned(),
+                database: "emulator".to_owned(),
+                container: collection.name().to_owned(),
+                rid: collection.rid().to_owned(),
+            },
+            collection,
+        }
+    }
+
+    fn page(&self, read: &Read<'_>) -> Result<FeedPage, FeedError> {
+        let from = match &read.from {
+            From::Beginning => emulator::From::Beginning,
+            // The service's times are exclusive and count whole seconds; ours include theirs.
+            From::Time(time) => emulator::From::Time(a_second_before(*time)),
+            From::Now => emulator::From::Now,
+            From::Position(position) => emulator::From::After(self.sequence(position)?),
+        };
+        let page = self
+            .collection
+            .read_feed(&emulator::FeedRequest {
+                min: read.bounds.min.clone(),
+                max: read.bounds.max.clone(),
+                mode: match read.mode {
+                    Mode::LatestVersion => emulator::Mode::LatestVersion,
+                    Mode::AllVersionsAndDeletes => emulator::Mode::AllVersions,
+                },
+                from,
+                max_items: read.max_items,
+            })
+            .map_err(|error| self.error(read.bounds, error))?;
+        Ok(FeedPage {
+            changes: page.items.into_iter().map(change).collect(),
+            position: Position::new(page.continuation.to_string()),
+            caught_up: page.caught_up,
+        })
+    }
+
+    fn sequence(&self, position: &Position) -> Result<u64, FeedError> {
+        position
+            .as_str()
+            .parse()
+            .map_err(|_| FeedError::BadPosition {
+                collection: self.source.container.clone(),
+                position: position.clone(),
+            })
+    }
+
+    fn end(&self, bounds: &Bounds) -> Result<u64, FeedError> {
+        self.collection
+            .end(&bounds.min, &bounds.max)
+            .map_err(|error| self.error(bounds, error))
+    }
+
+    fn error(&self, bounds: &Bounds, error: emulator::FeedError) -> FeedError {
+        let collection = self.source.container.clone();
+        match error {
+            emulator::FeedError::Gone { .. } => FeedError::Gone {
+                collection,
+                bounds: bounds.clone(),
+            },
+            emulator::FeedError::NoRetention { .. } => FeedError::NoRetention { collection },
+            emulator::FeedError::RetentionExceeded { .. } => {
+                FeedError::RetentionExceeded { collection }
+            }
+            emulator::FeedError::BeyondEnd { after, end, .. } => FeedError::BeyondEnd {
+                collection,
+                position: Position::new(after.to_string()),
+                end,
+            },
+            error => FeedError::Unavailable {
+                collection,
+                source: error.into(),
+            },
+        }
+    }
+}
+
+impl Feed for EmulatorFeed {
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn retention(&self) -> Option<Duration> {
+        self.collection.config().retention
+    }
+
+    fn ranges(&self) -> BoxFuture<'_, Result<Vec<FeedRange>, FeedError>> {
+        let ranges = self
+            .collection
+            .ranges()
+            .into_iter()
+            .map(|range| FeedRange {
+                id: range.id,
+                bounds: Bounds {
+                    min: range.min,
+                    max: range.max,
+                },
+            })
+            .collect();
+        Box::pin(async { Ok(ranges) })
+    }
+
+    fn read<'a>(&'a self, read: Read<'a>) -> BoxFuture<'a, Result<FeedPage, FeedError>> {
+        Box::pin(async move { self.page(&read) })
+    }
+
+    fn newest<'a>(&'a self, bounds: &'a Bounds) -> BoxFuture<'a, Result<u64, FeedError>> {
+        Box::pin(async { self.end(bounds) })
+    }
+
+    /// Sequence numbers between, which in latest-version mode include versions that were
+    /// superseded since.
+    fn backlog<'a>(
+        &'a self,
+        bounds: &'a Bounds,
+        _: Mode,
+        position: &'a Position,
+    ) -> BoxFuture<'a, Result<Option<u64>, FeedError>> {
+        Box::pin(async {
+            let (end, at) = (self.end(bounds)?, self.sequence(position)?);
+            Ok(Some(end.saturating_sub(at)))
+        })
+    }
+
+    fn changed<'a>(&'a self, bounds: &'a Bounds, position: &'a Position) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Ok(after) = self.sequence(position) else {
+                return std::future::pending().await;
+            };
+            let changed = self.collection.changed(&bounds.min, &bounds.max, after);
+            if changed.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
+
+fn change(item: emulator::FeedItem) -> RawChange {
+    RawChange {
+        id: item.id,
+        partition_key: item.partition_key,
+        operation: match item.operation {
+            emulator::Operation::Create => Operation::Create,
+            emulator::Operation::Replace => Operation::Replace,
+            emulator::Operation::Delete => Operation::Delete,
+            emulator::Operation::Upsert => Operation::Upsert,
+        },
+        current: item.current.map(Document::from_json),
+        previous: item.previous.map(Document::from_json),
+        etag: item.etag,
+        sequence: Some(item.lsn),
+        ordinal: 0,
+        timestamp: item.timestamp,
+        expired: item.expired,
+    }
+}
+
+fn a_second_before(time: Timestamp) -> Timestamp {
+    time.saturating_sub(Duration::from_secs(1))
+        .unwrap_or(Timestamp::MIN)
+}

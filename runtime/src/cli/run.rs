@@ -1,0 +1,177 @@
+//! `run`: start positions first (I6), then the demonstration if there is one to write, then reading until
+//! a signal or, with `--once`, the end of the feed.
+
+use std::sync::Arc;
+
+use projectionist::registry::{ProjectionDef, Registry};
+
+use super::arguments;
+use super::exit::Exit;
+use super::output::note;
+use super::seed::{Seed, show};
+use super::signals::Signals;
+use crate::builder::Projector;
+use crate::config::{Config, unknown_projection};
+use crate::engine::{Engine, Ready, Running, Summary, Until};
+use crate::parts::{self, Parts};
+use crate::problem::Problems;
+use crate::store::Store;
+
+pub(crate) async fn run(
+    mut projector: Projector,
+    config: Config,
+    registry: &Registry,
+    arguments: &arguments::Run,
+) -> Result<Exit, Problems> {
+    let mut signals = Signals::listen()?;
+    let defs = select(registry, &arguments.only)?;
+    parts::demands(&config, &defs)?;
+    let config = Arc::new(config);
+    let demo = projector.demo.take().filter(|_| arguments.only.is_empty());
+    let prepare = async {
+        let states = projector.states(Arc::clone(&config)).await?;
+        let parts = Parts::open(&config, "run").await?;
+        let setup = parts.setup(&config, &defs, states)?;
+        let ready = Engine::prepare(setup).await?;
+        Ok::<_, Problems>((parts, ready))
+    };
+    let (parts, ready) = tokio::select! {
+        prepared = prepare => prepared?,
+        // Nothing was read yet, so there is nothing to finish.
+        _ = signals.next() => return Ok(Exit::Ok),
+    };
+    introduce(&ready, &parts, &config, &defs);
+    let seed = match demo {
+        Some(demo) if parts.is_unwritten().await? => Some(Seed::of(demo)),
+        _ => None,
+    };
+    let run = Run {
+        parts,
+        config,
+        signals,
+    };
+    if arguments.once {
+        run.once(ready, seed).await
+    } else {
+        run.on(ready, seed).await
+    }
+}
+
+/// The projections to run, checked against those that there are.
+fn select(registry: &Registry, only: &[String]) -> Result<Vec<&'static ProjectionDef>, Problems> {
+    let unknown: Vec<_> = only
+        .iter()
+        .filter(|name| !registry.iter().any(|def| def.spec.name == **name))
+        .map(|name| unknown_projection(name, "flag --only", registry))
+        .collect();
+    if !unknown.is_empty() {
+        return Err(Problems(unknown));
+    }
+    Ok(registry
+        .iter()
+        .filter(|def| only.is_empty() || only.iter().any(|name| name == def.spec.name))
+        .collect())
+}
+
+/// Says what runs, and what a person should know of it.
+fn introduce(ready: &Ready, parts: &Parts, config: &Config, defs: &[&ProjectionDef]) {
+    let names: Vec<_> = defs.iter().map(|def| def.spec.name).collect();
+    note(&format!(
+        "instance {} runs {} on {}\n",
+        parts.instance().name,
+        names.join(", "),
+        config.data_dir.display()
+    ));
+    for notice in ready.notices() {
+        note(&format!("note: {notice}\n"));
+    }
+}
+
+struct Run {
+    parts: Parts,
+    config: Arc<Config>,
+    signals: Signals,
+}
+
+impl Run {
+    /// Writes the demonstration, then applies what there is, and ends.
+    async fn once(mut self, ready: Ready, seed: Option<Seed>) -> Result<Exit, Problems> {
+        let store = self.parts.store();
+        let mut tables = Vec::new();
+        if let Some(seed) = seed {
+            tables.clone_from(&seed.tables);
+            tokio::select! {
+                written = seed.write(&self.parts, None) => written?,
+                _ = self.signals.next() => return Ok(Exit::Ok),
+            }
+        }
+        let until = Until::EndOfFeed {
+            attempts: self.config.once_attempts,
+        };
+        let running = ready.start(until);
+        let (summary, signal) = finish(running, &mut self.signals).await;
+        conclude(summary, signal, &*store, &tables).await
+    }
+
+    /// Goes on until a signal.
+    async fn on(mut self, ready: Ready, seed: Option<Seed>) -> Result<Exit, Problems> {
+        let store = self.parts.store();
+        let running = ready.start(Until::Stopped);
+        if let Some(seed) = seed {
+            let tables = seed.tables.clone();
+            tokio::select! {
+                written = seed.write(&self.parts, Some(&running)) => {
+                    written?;
+                    show(&*store, &tables).await?;
+                }
+                _ = self.signals.next() => running.stop(),
+            }
+        }
+        if !running.stopper().is_cancelled() {
+            note("listening for changes; stop with Ctrl-C\n");
+        }
+        let (summary, signal) = finish(running, &mut self.signals).await;
+        conclude(summary, signal, &*store, &[]).await
+    }
+}
+
+/// Waits for the pumps' end. The first signal stops them, a second one aborts them.
+async fn finish(running: Running, signals: &mut Signals) -> (Summary, Option<u8>) {
+    let stopper = running.stopper();
+    let aborter = running.aborter();
+    let finished = running.finished();
+    tokio::pin!(finished);
+    loop {
+        tokio::select! {
+            summary = &mut finished => return (summary, None),
+            signal = signals.next() => {
+                if stopper.is_cancelled() {
+                    aborter.cancel();
+                    return (finished.await, Some(signal));
+                }
+                note("stopping: finishing what is in hand; a second signal ends at once\n");
+                stopper.cancel();
+            }
+        }
+    }
+}
+
+async fn conclude(
+    summary: Summary,
+    signal: Option<u8>,
+    store: &dyn Store,
+    tables: &[(String, String)],
+) -> Result<Exit, Problems> {
+    note(&format!(
+        "{} changes applied, {} dead letters\n",
+        summary.applied, summary.letters
+    ));
+    if let Some(signal) = signal {
+        return Ok(Exit::Signal(signal));
+    }
+    if !summary.failed.is_empty() {
+        return Err(Problems(summary.failed));
+    }
+    show(store, tables).await?;
+    Ok(Exit::Ok)
+}

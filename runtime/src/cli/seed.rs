@@ -1,0 +1,106 @@
+//! Writes the demonstration and shows what became of it.
+
+use projectionist::sql::Value as Cell;
+
+use super::output::{print, table};
+use super::progress::Progress;
+use crate::demo::{Demo, DemoWrite};
+use crate::engine::Running;
+use crate::parts::Parts;
+use crate::problem::{Problem, Problems, codes};
+use crate::store::Store;
+
+/// How many documents are written before the projections are waited for.
+const GROUP: usize = 100;
+
+/// A demonstration about to be written.
+#[derive(Debug)]
+pub(crate) struct Seed {
+    writes: Vec<DemoWrite>,
+    pub(crate) tables: Vec<(String, String)>,
+}
+
+impl Seed {
+    pub(crate) fn of(demo: Demo) -> Self {
+        let Demo { writes, tables } = demo;
+        Self {
+            writes: writes(),
+            tables,
+        }
+    }
+
+    /// Writes all documents, in groups; with `running`, each group is projected before the next.
+    pub(crate) async fn write(
+        self,
+        parts: &Parts,
+        running: Option<&Running>,
+    ) -> Result<(), Problem> {
+        let what = if running.is_some() {
+            "writing and projecting the demonstration"
+        } else {
+            "writing the demonstration"
+        };
+        let mut progress = Progress::new(what, self.writes.len() as u64);
+        for group in self.writes.chunks(GROUP) {
+            for same in group.chunk_by(|a, b| collection(a) == collection(b)) {
+                parts.write(collection(&same[0]), same).map_err(|error| {
+                    Problem::new(
+                        codes::DEMO_FAILED,
+                        "the demonstration could not be written",
+                        "See the cause below. The program's demonstration must fit its collections.",
+                    )
+                    .because(error)
+                })?;
+            }
+            if let Some(running) = running {
+                running.caught_up().await;
+            }
+            progress.add(group.len());
+        }
+        progress.end();
+        Ok(())
+    }
+}
+
+fn collection(write: &DemoWrite) -> &str {
+    match write {
+        DemoWrite::Upsert { collection, .. } | DemoWrite::Delete { collection, .. } => collection,
+    }
+}
+
+/// Prints the demonstration's queries.
+pub(crate) async fn show(store: &dyn Store, tables: &[(String, String)]) -> Result<(), Problems> {
+    for (title, query) in tables {
+        let result = store.query(query).await.map_err(|error| {
+            Problem::new(
+                codes::DEMO_FAILED,
+                format!("the read model cannot be shown: `{query}` failed"),
+                "See the cause below.",
+            )
+            .because(error)
+        })?;
+        let titles: Vec<&str> = result.columns.iter().map(String::as_str).collect();
+        let rows: Vec<Vec<String>> = result
+            .rows
+            .iter()
+            .map(|row| row.iter().map(cell).collect())
+            .collect();
+        print(&format!("\n{title}\n\n{}", table(&titles, &rows)))?;
+    }
+    if !tables.is_empty() {
+        print("\n")?;
+    }
+    Ok(())
+}
+
+fn cell(value: &Cell) -> String {
+    match value {
+        Cell::Bool(flag) => flag.to_string(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Real(number) => number.to_string(),
+        Cell::Text(text) => text.clone(),
+        Cell::Blob(bytes) => format!("({} bytes)", bytes.len()),
+        Cell::Decimal(number) => number.to_string(),
+        _ => "–".to_owned(),
+    }
+}

@@ -1,0 +1,336 @@
+//! `status`: where each projection stands, from the store, the coordination and the feeds, whether
+//! or not an instance runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SpanRound, Timestamp, Unit};
+use projectionist::registry::Registry;
+use serde_json::{Value, json};
+
+use super::exit::Exit;
+use super::output::{note, print, print_json, table};
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::Config;
+use crate::coordination::{PumpReport, PumpState};
+use crate::feed::{Feed, From, Read};
+use crate::letters::LetterFilter;
+use crate::local::{Access, Local};
+use crate::parts;
+use crate::position::Bounds;
+use crate::problem::{Problem, Problems};
+use crate::store::{Checkpoint, Store, StoreError};
+
+/// What is known of one range of one projection.
+struct Standing {
+    checkpoint: Checkpoint,
+    report: Option<PumpReport>,
+    /// None: the feed cannot be reached, or cannot tell.
+    backlog: Option<u64>,
+    /// When the oldest change that is not applied was written.
+    waiting_since: Option<Timestamp>,
+    letters: usize,
+}
+
+pub(crate) async fn status(
+    config: &Config,
+    registry: &Registry,
+    as_json: bool,
+) -> Result<Exit, Problems> {
+    let now = SystemClock.now();
+    let holder = parts::holder(config)?;
+    let store = parts::look(config).await?;
+    let standings = match &store {
+        Some(store) => standings(config, &**store, holder.is_some()).await?,
+        None => Vec::new(),
+    };
+    let stored = |name: &str| {
+        standings
+            .iter()
+            .any(|standing| standing.checkpoint.projection.name == name)
+    };
+    let fresh: Vec<&str> = registry
+        .iter()
+        .map(|def| def.spec.name)
+        .filter(|name| !stored(name))
+        .collect();
+    if as_json {
+        let instance = holder.map(|holder| holder.name);
+        let known = standings.iter().map(|one| describe(one, now));
+        let fresh = fresh
+            .iter()
+            .map(|name| json!({ "projection": name, "state": "never started" }));
+        let lines: Vec<Value> = known
+            .chain(fresh)
+            .map(|mut line| {
+                line["instance"] = json!(instance);
+                line
+            })
+            .collect();
+        print_json(&lines)?;
+        return Ok(Exit::Ok);
+    }
+    match &holder {
+        Some(holder) => print(&format!(
+            "instance {} (process {}) runs since {}\n\n",
+            holder.name,
+            holder.pid,
+            holder.started_at.strftime("%Y-%m-%d %H:%M:%S UTC")
+        ))?,
+        None => print("no instance runs\n\n")?,
+    }
+    if !standings.is_empty() {
+        let rows: Vec<_> = standings.iter().map(|one| row(one, now)).collect();
+        let titles = [
+            "PROJECTION",
+            "RANGE",
+            "STATE",
+            "POSITION",
+            "BACKLOG",
+            "LAG",
+            "ATTEMPTS",
+            "LETTERS",
+            "ERROR",
+        ];
+        print(&table(&titles, &rows))?;
+    }
+    for name in fresh {
+        note(&format!("projection {name} has never been started\n"));
+    }
+    Ok(Exit::Ok)
+}
+
+fn failed(error: StoreError) -> Problem {
+    parts::store_problem("the status cannot be read", error)
+}
+
+async fn standings(
+    config: &Config,
+    store: &dyn Store,
+    is_running: bool,
+) -> Result<Vec<Standing>, Problem> {
+    let mut reports = Vec::new();
+    // What a dead instance last said is history.
+    if is_running && let Some(rolls) = parts::look_at_rolls(config).await? {
+        for roll in rolls.rolls().await.map_err(failed)? {
+            reports.extend(roll.pumps);
+        }
+    }
+    let mut letters: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for letter in store
+        .letters(&LetterFilter::default())
+        .await
+        .map_err(failed)?
+    {
+        let content = letter.content;
+        let place = (content.projection.name, content.bounds.to_string());
+        *letters.entry(place).or_default() += 1;
+    }
+    let view = match View::open(config).await {
+        Ok(view) => view,
+        Err(problem) => {
+            note(&format!("the collections cannot be reached: {problem}\n"));
+            View::default()
+        }
+    };
+    let mut standings = Vec::new();
+    for checkpoint in store.checkpoints().await.map_err(failed)? {
+        let (backlog, waiting_since) = view.behind(&checkpoint).await;
+        let place = (
+            checkpoint.projection.name.clone(),
+            checkpoint.bounds.to_string(),
+        );
+        standings.push(Standing {
+            report: reports
+                .iter()
+                .find(|report: &&PumpReport| {
+                    report.projection == checkpoint.projection && report.bounds == checkpoint.bounds
+                })
+                .cloned(),
+            backlog,
+            waiting_since,
+            letters: letters.get(&place).copied().unwrap_or(0),
+            checkpoint,
+        });
+    }
+    Ok(standings)
+}
+
+/// What can be seen of the collections. Nothing is made: without a journal there is nothing to see.
+#[derive(Default)]
+struct View {
+    /// By [`Source::path`](crate::position::Source::path).
+    feeds: BTreeMap<String, Arc<dyn Feed>>,
+    /// What their owner says, where that is another process.
+    ends: BTreeMap<(String, Bounds), u64>,
+}
+
+impl View {
+    async fn open(config: &Config) -> Result<Self, Problem> {
+        if !Local::exists(&config.data_dir) {
+            return Ok(Self::default());
+        }
+        let access = Access::open(config, "status").await?;
+        let feeds = access.feeds(config)?;
+        Ok(Self {
+            feeds: feeds
+                .into_values()
+                .map(|feed| (feed.source().path(), feed))
+                .collect(),
+            ends: access.ends().await?,
+        })
+    }
+
+    /// How many changes a range is behind, and since when the oldest waits.
+    async fn behind(&self, checkpoint: &Checkpoint) -> (Option<u64>, Option<Timestamp>) {
+        let path = &checkpoint.projection.collection;
+        if let Some(feed) = self.feeds.get(path) {
+            return behind(feed, checkpoint).await;
+        }
+        let end = self.ends.get(&(path.clone(), checkpoint.bounds.clone()));
+        let position = checkpoint.position.as_ref();
+        let done = position.and_then(|position| position.as_str().parse::<u64>().ok());
+        let backlog = end.zip(done).map(|(end, done)| end.saturating_sub(done));
+        (backlog, None)
+    }
+}
+
+/// How many changes a range is behind, and since when the oldest waits.
+async fn behind(feed: &Arc<dyn Feed>, checkpoint: &Checkpoint) -> (Option<u64>, Option<Timestamp>) {
+    let Checkpoint {
+        bounds,
+        mode,
+        position,
+        ..
+    } = checkpoint;
+    let (from, backlog) = match position {
+        Some(position) => (
+            From::Position(position.clone()),
+            feed.backlog(bounds, *mode, position).await.ok().flatten(),
+        ),
+        // Nothing was read yet: everything from the start on waits.
+        None => match checkpoint.start.parse() {
+            Ok(time) => (From::Time(time), None),
+            Err(_) => (From::Beginning, None),
+        },
+    };
+    if backlog == Some(0) {
+        return (backlog, None);
+    }
+    let read = Read {
+        bounds,
+        mode: *mode,
+        from,
+        max_items: 1,
+    };
+    match feed.read(read).await {
+        Ok(page) => {
+            let first = page.changes.first().map(|change| change.timestamp);
+            (if first.is_none() { Some(0) } else { backlog }, first)
+        }
+        Err(_) => (backlog, None),
+    }
+}
+
+impl Standing {
+    fn state(&self) -> PumpState {
+        self.report
+            .as_ref()
+            .map_or(PumpState::Stopped, |report| report.state)
+    }
+
+    /// Seconds behind. None: not known.
+    fn lag(&self, now: Timestamp) -> Option<i64> {
+        match (self.backlog, self.waiting_since) {
+            (Some(0), _) => Some(0),
+            (_, Some(since)) => Some(now.duration_since(since).as_secs().max(0)),
+            _ => None,
+        }
+    }
+}
+
+fn describe(standing: &Standing, now: Timestamp) -> Value {
+    let checkpoint = &standing.checkpoint;
+    let report = standing.report.as_ref();
+    json!({
+        "projection": checkpoint.projection.name,
+        "collection": checkpoint.projection.collection,
+        "range": checkpoint.bounds.to_string(),
+        "mode": checkpoint.mode.as_str(),
+        "start": checkpoint.start,
+        "state": standing.state().as_str(),
+        "since": report.map(|report| report.since.to_string()),
+        "position": checkpoint.position.as_ref().map(ToString::to_string),
+        "checkpoint_at": checkpoint.changed_at.to_string(),
+        "backlog": standing.backlog,
+        "lag_seconds": standing.lag(now),
+        "attempts": report.map_or(0, |report| report.attempts),
+        "error": report.map(|report| report.error.as_str()).filter(|error| !error.is_empty()),
+        "retry_at": report.and_then(|report| report.retry_at).map(|at| at.to_string()),
+        "applied": report.map(|report| report.applied),
+        "letters": standing.letters,
+    })
+}
+
+fn row(standing: &Standing, now: Timestamp) -> Vec<String> {
+    let checkpoint = &standing.checkpoint;
+    let report = standing.report.as_ref();
+    let unknown = || "?".to_owned();
+    vec![
+        checkpoint.projection.name.clone(),
+        short(&checkpoint.bounds),
+        standing.state().to_string(),
+        checkpoint
+            .position
+            .as_ref()
+            .map_or_else(|| checkpoint.start.clone(), ToString::to_string),
+        standing.backlog.map_or_else(unknown, |n| n.to_string()),
+        standing.lag(now).map_or_else(unknown, duration),
+        report.map_or(0, |report| report.attempts).to_string(),
+        standing.letters.to_string(),
+        report
+            .map(|report| report.error.clone())
+            .unwrap_or_default(),
+    ]
+}
+
+/// Bounds without the zeros at their ends: `10-20`.
+fn short(bounds: &Bounds) -> String {
+    let trim = |bound: &str| match bound.trim_end_matches('0') {
+        "" => "00".to_owned(),
+        odd if odd.len() % 2 == 1 => format!("{odd}0"),
+        even => even.to_owned(),
+    };
+    format!("{}-{}", trim(&bounds.min), trim(&bounds.max))
+}
+
+/// `1h 2m 3s`.
+fn duration(seconds: i64) -> String {
+    let round = SpanRound::new().largest(Unit::Hour);
+    let span = jiff::SignedDuration::from_secs(seconds);
+    jiff::Span::try_from(span)
+        .and_then(|span| span.round(round))
+        .map_or_else(|_| format!("{seconds}s"), |span| format!("{span:#}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_short() {
+        let bounds = |min: &str, max: &str| Bounds {
+            min: min.to_owned(),
+            max: max.to_owned(),
+        };
+        assert_eq!(short(&bounds("", "10000000")), "00-10");
+        assert_eq!(short(&bounds("15550000", "FF")), "1555-FF");
+    }
+
+    #[test]
+    fn lag_is_shown_in_people_s_units() {
+        assert_eq!(duration(0), "0s");
+        assert_eq!(duration(75), "1m 15s");
+        assert_eq!(duration(90_061), "25h 1m 1s");
+    }
+}

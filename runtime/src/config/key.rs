@@ -1,0 +1,199 @@
+//! The settings that exist. Reading, `config show` and the book's table all come from this list.
+
+/// One setting.
+#[derive(Debug)]
+pub(super) struct Key {
+    /// Its name. `*` is a name that the user chooses; `app.**` is all that lies below.
+    pub(super) name: &'static str,
+    /// What holds where nobody says anything, as settings write it.
+    pub(super) default: Option<&'static str>,
+    /// What values look like.
+    pub(super) form: &'static str,
+    /// What it does, for the book.
+    pub(super) about: &'static str,
+}
+
+const fn key(
+    name: &'static str,
+    default: Option<&'static str>,
+    form: &'static str,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        default,
+        form,
+        about,
+    }
+}
+
+/// All settings, in the order in which they are shown.
+pub(super) static KEYS: &[Key] = &[
+    key(
+        "feed",
+        None,
+        "`emulator`",
+        "Where changes come from. Must be set.",
+    ),
+    key(
+        "store",
+        None,
+        "`sqlite`, `memory`",
+        "Where checkpoints, letters and read models live. Must be set. `memory` loses everything at the end of the process: for tests.",
+    ),
+    key(
+        "data_dir",
+        Some(".projector"),
+        "a folder",
+        "Where local data lives: the emulator's journal, `projector.db` and `coordination.db`. A relative path begins at the working directory.",
+    ),
+    key(
+        "instance",
+        None,
+        "a name",
+        "The name of this instance, unique among those that share a store. Unset: a new one for each process.",
+    ),
+    key(
+        "poll",
+        Some("5s"),
+        "a duration",
+        "How long an idle pump waits before it asks the feed again. A feed that can tell wakes it earlier.",
+    ),
+    key(
+        "hook_timeout",
+        Some("30s"),
+        "a duration",
+        "How long one hook call may take; past it the page is rolled back and read again.",
+    ),
+    key(
+        "drain",
+        Some("25s"),
+        "a duration",
+        "How long a stop waits for pages in flight; what is not done by then is rolled back. `run --drain` overrides it.",
+    ),
+    key(
+        "backoff_max",
+        Some("1m"),
+        "a duration",
+        "The longest pause between two attempts at a page that fails.",
+    ),
+    key(
+        "once_attempts",
+        Some("5"),
+        "a number",
+        "After how many failed attempts at one page `run --once` gives up and fails.",
+    ),
+    key(
+        "log",
+        Some("info,sqlx=warn"),
+        "a filter",
+        "Which log lines to write to stderr, as `level` or `target=level,…`. `--log` overrides it.",
+    ),
+    key(
+        "log_format",
+        Some("auto"),
+        "`auto`, `pretty`, `json`",
+        "How log lines look. `auto`: for people on a terminal, JSON elsewhere.",
+    ),
+    key(
+        "collections.*.partition_key",
+        None,
+        "a path",
+        "The path of the partition key: `/customerId`, `/address/country`. Must be set for each collection.",
+    ),
+    key(
+        "collections.*.ranges",
+        Some("1"),
+        "a number",
+        "The number of physical ranges, fixed when the collection is made.",
+    ),
+    key(
+        "collections.*.retention",
+        None,
+        "a duration",
+        "How far back the all-versions feed reaches. Unset: there is no such feed, and projections that need it do not start.",
+    ),
+    key(
+        "collections.*.ttl",
+        None,
+        "a duration, or `-1`",
+        "The time to live of documents that do not say. `-1`: only what a document says counts. Unset: what documents say is ignored.",
+    ),
+    key(
+        "collections.*.previous_images",
+        Some("false"),
+        "`true`, `false`",
+        "Whether the all-versions feed carries the version before a change.",
+    ),
+    key(
+        "projections.*.start",
+        None,
+        "`now`, `beginning`, a time",
+        "Where the projection begins without a checkpoint; overrules its attribute.",
+    ),
+    key(
+        "projections.*.batch",
+        None,
+        "a number",
+        "How many changes a page asks for; overrules its attribute.",
+    ),
+    key(
+        "app.**",
+        None,
+        "anything",
+        "The program's own settings, for `app.settings(\"prices\")` in its set-up: `[app.prices]`. Names with `secret`, `password`, `token`, `key` or `connection` in them are masked.",
+    ),
+];
+
+impl Key {
+    /// The setting that a name belongs to.
+    pub(super) fn of(name: &[String]) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.matches(name))
+    }
+
+    fn matches(&self, name: &[String]) -> bool {
+        let mut parts = name.iter();
+        for pattern in self.name.split('.') {
+            match (pattern, parts.next()) {
+                ("**", Some(_)) => return true,
+                ("*", Some(_)) => {}
+                (pattern, Some(part)) if *part == pattern => {}
+                _ => return false,
+            }
+        }
+        parts.next().is_none()
+    }
+
+    /// The environment variable.
+    pub(super) fn variable(&self) -> String {
+        let upper = self.name.to_uppercase().replace('.', "__");
+        format!(
+            "PROJECTOR_{}",
+            upper.replace("**", "…").replace('*', "NAME")
+        )
+    }
+}
+
+/// Whether a value of this name must not be shown.
+pub(super) fn is_secret(name: &[String]) -> bool {
+    const WORDS: [&str; 5] = ["secret", "password", "token", "key", "connection"];
+    name.first().is_some_and(|first| first == "app")
+        && name
+            .iter()
+            .any(|part| WORDS.iter().any(|word| part.contains(word)))
+}
+
+/// A name as it is compared: lower case, `-` is `_`.
+pub(super) fn normal(part: &str) -> String {
+    part.to_lowercase().replace('-', "_")
+}
+
+/// The known name nearest to `name`, if one is near.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&normal(name), &normal(known)), known))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}

@@ -1,0 +1,292 @@
+//! Puts the sources on top of each other and checks what comes out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use projectionist::registry::Registry;
+use serde_json::Value;
+
+use super::key::{KEYS, Key, is_secret, nearest, normal};
+use super::sources::{Entry, Sources};
+use super::{Collection, Config, Origin, Overrides, Setting, parse};
+use crate::engine::Limits;
+use crate::problem::{Problem, Problems, codes};
+
+type Name = Vec<String>;
+
+#[derive(Debug, Default)]
+struct Reader {
+    found: BTreeMap<Name, (Value, Origin)>,
+    problems: Vec<Problem>,
+}
+
+pub(super) fn read(sources: &Sources, registry: &Registry) -> Result<Config, Problems> {
+    let mut reader = Reader::default();
+    let file = sources.file(&mut reader.problems);
+    let known: BTreeSet<String> = registry
+        .iter()
+        .flat_map(|def| [def.spec.collection, def.spec.name])
+        .map(str::to_owned)
+        .chain(file.iter().filter_map(|entry| free(&entry.name).cloned()))
+        .collect();
+    let environment = sources.environment().into_iter().map(|mut entry| {
+        // A variable's name has lost case and dashes; the declared name has them.
+        if let Some(name) = free(&entry.name)
+            && let Some(known) = known.iter().find(|known| normal(known) == *name)
+        {
+            entry.name[1].clone_from(known);
+        }
+        entry
+    });
+    for entry in file.into_iter().chain(environment).chain(sources.given()) {
+        reader.put(entry);
+    }
+    let config = reader.config(sources, registry);
+    if reader.problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(Problems(reader.problems))
+    }
+}
+
+/// The name that the user chose, in `collections.NAME.…` and `projections.NAME.…`.
+fn free(name: &[String]) -> Option<&String> {
+    match name {
+        [section, name, ..] if section == "collections" || section == "projections" => Some(name),
+        _ => None,
+    }
+}
+
+impl Reader {
+    fn put(&mut self, entry: Entry) {
+        let Entry {
+            name,
+            value,
+            origin,
+        } = entry;
+        // `[app]` and `[projections.billing]` without anything in them say nothing.
+        if value.as_object().is_some_and(serde_json::Map::is_empty)
+            && (name.len() < 3 && free(&name).is_some()
+                || matches!(name[0].as_str(), "app" | "collections" | "projections"))
+        {
+            if name[0] == "collections" && name.len() == 2 {
+                self.found.insert(name, (Value::Null, origin));
+            }
+            return;
+        }
+        if Key::of(&name).is_some() {
+            self.found.insert(name, (value, origin));
+            return;
+        }
+        let shown = name.join(".");
+        let candidates: Vec<String> = KEYS
+            .iter()
+            .map(|key| match free(&name) {
+                Some(free) => key.name.replacen('*', free, 1),
+                None => key.name.to_owned(),
+            })
+            .collect();
+        let help = match nearest(&shown, candidates.iter().map(String::as_str)) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None if name.len() == 1 => format!("There are: {}.", sections().join(", ")),
+            None => "`config show` lists the settings; the program's own stand under `[app]`."
+                .to_owned(),
+        };
+        self.problems.push(Problem::new(
+            codes::UNKNOWN_SETTING,
+            format!("there is no setting `{shown}` ({origin})"),
+            help,
+        ));
+    }
+
+    /// A value, if it is set or has a default. A wrong one is a problem.
+    fn take<T>(
+        &mut self,
+        name: &[&str],
+        parse: fn(&Value) -> Result<T, String>,
+    ) -> Option<(T, Origin)> {
+        let name: Name = name.iter().map(|part| (*part).to_owned()).collect();
+        let default = Key::of(&name).and_then(|key| key.default);
+        let (value, origin) = match self.found.get(&name) {
+            Some((value, origin)) => (value.clone(), origin.clone()),
+            None => (Value::from(default?), Origin::Default),
+        };
+        match parse(&value) {
+            Ok(parsed) => Some((parsed, origin)),
+            Err(expected) => {
+                self.problems.push(Problem::new(
+                    codes::BAD_SETTING,
+                    format!("`{} = {value}` ({origin}): {expected}", name.join(".")),
+                    default.map_or_else(
+                        || "Correct it, or leave it out.".to_owned(),
+                        |default| {
+                            format!("Correct it, or leave it out: the default is `{default}`.")
+                        },
+                    ),
+                ));
+                None
+            }
+        }
+    }
+
+    fn get<T>(&mut self, name: &[&str], parse: fn(&Value) -> Result<T, String>) -> Option<T> {
+        self.take(name, parse).map(|(value, _)| value)
+    }
+
+    /// The names that stand in a section.
+    fn names(&self, section: &str) -> BTreeSet<String> {
+        self.found
+            .keys()
+            .filter(|name| name[0] == section)
+            .filter_map(|name| name.get(1).cloned())
+            .collect()
+    }
+
+    fn config(&mut self, sources: &Sources, registry: &Registry) -> Config {
+        let limits = Limits::default();
+        // What a problem leaves without a value is never seen: the start ends there.
+        Config {
+            feed: self.get(&["feed"], parse::feed),
+            store: self.get(&["store"], parse::store),
+            data_dir: self.get(&["data_dir"], parse::path).unwrap_or_default(),
+            instance: self.get(&["instance"], parse::text),
+            limits: Limits {
+                poll: self.get(&["poll"], parse::duration).unwrap_or(limits.poll),
+                hook: self
+                    .get(&["hook_timeout"], parse::duration)
+                    .unwrap_or(limits.hook),
+                drain: self
+                    .get(&["drain"], parse::duration)
+                    .unwrap_or(limits.drain),
+                backoff_max: self
+                    .get(&["backoff_max"], parse::duration)
+                    .unwrap_or(limits.backoff_max),
+                ..limits
+            },
+            once_attempts: self
+                .get(&["once_attempts"], parse::count)
+                .unwrap_or_default(),
+            log: self.get(&["log"], parse::log).unwrap_or_default(),
+            log_format: self
+                .get(&["log_format"], parse::log_format)
+                .unwrap_or_default(),
+            collections: self.collections(),
+            projections: self.projections(registry),
+            file: sources.file.as_ref().map(|(path, _)| path.clone()),
+            settings: self.settings(),
+        }
+    }
+
+    fn collections(&mut self) -> BTreeMap<String, Collection> {
+        let mut collections = BTreeMap::new();
+        for name in self.names("collections") {
+            let at = |key| ["collections", name.as_str(), key];
+            let is_set = self
+                .found
+                .contains_key(&at("partition_key").map(str::to_owned)[..]);
+            let partition_key = self.get(&at("partition_key"), parse::partition_key);
+            if !is_set {
+                let (_, (_, origin)) = self
+                    .found
+                    .iter()
+                    .find(|(found, _)| found[0] == "collections" && found[1] == name)
+                    .expect("the name comes from there");
+                self.problems.push(Problem::new(
+                    codes::BAD_SETTING,
+                    format!("collection `{name}` has no partition key ({origin})"),
+                    format!("Add `partition_key = \"/…\"` under `[collections.{name}]`."),
+                ));
+            }
+            let collection = Collection {
+                partition_key: partition_key.unwrap_or_default(),
+                ranges: self.get(&at("ranges"), parse::count).unwrap_or_default(),
+                retention: self.get(&at("retention"), parse::duration),
+                ttl: self.get(&at("ttl"), parse::ttl),
+                previous_images: self
+                    .get(&at("previous_images"), parse::flag)
+                    .unwrap_or_default(),
+            };
+            collections.insert(name, collection);
+        }
+        collections
+    }
+
+    fn projections(&mut self, registry: &Registry) -> BTreeMap<String, Overrides> {
+        let mut projections = BTreeMap::new();
+        for name in self.names("projections") {
+            let at = |key| ["projections", name.as_str(), key];
+            if !registry.iter().any(|def| def.spec.name == name) {
+                let origins: BTreeSet<_> = self
+                    .found
+                    .iter()
+                    .filter(|(found, _)| found[0] == "projections" && found[1] == name)
+                    .map(|(_, (_, origin))| origin.to_string())
+                    .collect();
+                let origins: Vec<_> = origins.into_iter().collect();
+                self.problems
+                    .push(unknown_projection(&name, &origins.join(", "), registry));
+            }
+            let overrides = Overrides {
+                start: self.take(&at("start"), parse::start),
+                batch: self.get(&at("batch"), parse::count),
+            };
+            projections.insert(name, overrides);
+        }
+        projections
+    }
+
+    /// Everything that is set or has a default, in the order of the list.
+    fn settings(&self) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        for key in KEYS {
+            let (section, rest) = key.name.split_once('.').unwrap_or((key.name, ""));
+            let mut names: BTreeSet<Name> = self
+                .found
+                .keys()
+                .filter(|name| Key::of(name).is_some_and(|of| std::ptr::eq(of, key)))
+                .cloned()
+                .collect();
+            if rest.is_empty() {
+                names.insert(vec![section.to_owned()]);
+            } else if let (Some(last), Some(_)) = (rest.strip_prefix("*."), key.default) {
+                let all = self.names(section).into_iter();
+                names.extend(all.map(|name| vec![section.to_owned(), name, last.to_owned()]));
+            }
+            settings.extend(names.into_iter().map(|name| {
+                let (value, origin) = match self.found.get(&name) {
+                    Some((value, origin)) => (Some(value.clone()), origin.clone()),
+                    None => (key.default.map(Value::from), Origin::Default),
+                };
+                Setting {
+                    secret: is_secret(&name),
+                    name: name.join("."),
+                    value,
+                    origin,
+                }
+            }));
+        }
+        settings
+    }
+}
+
+/// The names that may stand at the top.
+fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<_> = KEYS
+        .iter()
+        .map(|key| key.name.split('.').next().unwrap_or(key.name))
+        .collect();
+    sections.dedup();
+    sections
+}
+
+/// A projection that nobody declares.
+pub(crate) fn unknown_projection(name: &str, origin: &str, registry: &Registry) -> Problem {
+    let names: Vec<_> = registry.iter().map(|def| def.spec.name).collect();
+    let near = nearest(name, names.iter().copied())
+        .map(|near| format!("Did you mean `{near}`? "))
+        .unwrap_or_default();
+    Problem::new(
+        codes::UNKNOWN_PROJECTION,
+        format!("there is no projection `{name}` ({origin})"),
+        format!("{near}There are: {}.", names.join(", ")),
+    )
+}

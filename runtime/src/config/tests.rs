@@ -1,0 +1,294 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use projectionist::projection::Start;
+use projectionist::registry::Registry;
+use serde_json::json;
+
+use super::{Config, FeedKind, LogFormat, Origin, Sources, StoreKind};
+use crate::fixture;
+
+fn registry() -> Registry {
+    Registry::from_defs([&fixture::BILLING, &fixture::AUDIT]).unwrap()
+}
+
+fn sources(file: &str, env: &[(&str, &str)]) -> (Sources, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("projector.toml");
+    std::fs::write(&path, file).unwrap();
+    let sources = Sources {
+        file: Some((path, Origin::Default)),
+        env: env
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        flags: Vec::new(),
+    };
+    (sources, folder)
+}
+
+fn load(file: &str, env: &[(&str, &str)]) -> Config {
+    let (sources, _folder) = sources(file, env);
+    Config::load(&sources, &registry()).unwrap()
+}
+
+/// The problems, with the folder left out of the file's name.
+fn problems(file: &str, env: &[(&str, &str)]) -> Vec<String> {
+    let (sources, folder) = sources(file, env);
+    let prefix = format!("{}/", folder.path().display());
+    let problems = Config::load(&sources, &registry()).unwrap_err();
+    let texts = problems.0.iter();
+    texts
+        .map(|problem| format!("{problem} {}", problem.help).replace(&prefix, ""))
+        .collect()
+}
+
+#[test]
+fn without_sources_the_defaults_hold_and_neither_feed_nor_store_is_guessed() {
+    let config = Config::load(&Sources::default(), &registry()).unwrap();
+    assert_eq!((config.feed, config.store), (None, None));
+    assert_eq!(config.data_dir, PathBuf::from(".projector"));
+    assert_eq!(config.limits.drain, Duration::from_secs(25));
+    assert_eq!(config.limits.poll, Duration::from_secs(5));
+    assert_eq!(config.log_format, LogFormat::Auto);
+    assert_eq!(config.origin("poll"), Origin::Default);
+}
+
+#[test]
+fn a_file_sets_everything() {
+    let config = load(
+        r#"
+feed = "emulator"
+store = "sqlite"
+data-dir = "elsewhere"
+poll = "1m 30s"
+
+[collections.store]
+partition_key = "/customerId"
+ranges = 4
+retention = "7d"
+ttl = "30d"
+previous_images = true
+
+[projections.billing]
+start = "beginning"
+batch = 50
+"#,
+        &[],
+    );
+    assert_eq!(config.feed, Some(FeedKind::Emulator));
+    assert_eq!(config.store, Some(StoreKind::Sqlite));
+    assert_eq!(config.data_dir, PathBuf::from("elsewhere"));
+    assert_eq!(config.limits.poll, Duration::from_secs(90));
+    let store = &config.collections["store"];
+    assert_eq!(store.partition_key, "/customerId");
+    assert_eq!(store.ranges, 4);
+    assert_eq!(store.retention, Some(Duration::from_hours(7 * 24)));
+    assert_eq!(store.ttl, Some(30 * 24 * 3600));
+    assert!(store.previous_images);
+    let billing = &config.projections["billing"];
+    let (start, origin) = billing.start.as_ref().unwrap();
+    assert_eq!(*start, Start::Beginning);
+    assert!(
+        origin.to_string().ends_with("projector.toml:15"),
+        "{origin}"
+    );
+    assert_eq!(billing.batch, Some(50));
+}
+
+#[test]
+fn flags_win_over_variables_and_those_over_the_file() {
+    let (sources, _folder) = sources(
+        "poll = \"1s\"\ndrain = \"1s\"\nhook_timeout = \"1s\"\n",
+        &[("PROJECTOR_DRAIN", "2s"), ("PROJECTOR_HOOK_TIMEOUT", "2s")],
+    );
+    let sources = sources.flag("drain", Some("3s"), "--drain");
+    let config = Config::load(&sources, &registry()).unwrap();
+    let seconds = |duration: Duration| duration.as_secs();
+    assert_eq!(seconds(config.limits.poll), 1);
+    assert_eq!(seconds(config.limits.hook), 2);
+    assert_eq!(seconds(config.limits.drain), 3);
+    assert_eq!(
+        config.origin("hook_timeout"),
+        Origin::Env("PROJECTOR_HOOK_TIMEOUT".into())
+    );
+    assert_eq!(config.origin("drain"), Origin::Flag("--drain"));
+}
+
+#[test]
+fn variables_find_names_whatever_their_case_and_dashes() {
+    let config = load(
+        "[collections.sales-orders]\npartition_key = \"/a\"\n",
+        &[
+            ("PROJECTOR_COLLECTIONS__SALES_ORDERS__RANGES", "3"),
+            ("projector_collections__new__partition_key", "/b"),
+            (
+                "PROJECTOR_PROJECTIONS__BILLING__START",
+                "2026-12-01T00:00:00Z",
+            ),
+        ],
+    );
+    assert_eq!(config.collections["sales-orders"].ranges, 3);
+    assert_eq!(config.collections["new"].partition_key, "/b");
+    let (start, _) = config.projections["billing"].start.clone().unwrap();
+    assert_eq!(start, Start::At(1_796_083_200));
+}
+
+#[test]
+fn all_mistakes_come_at_once_with_name_and_origin() {
+    let found = problems(
+        "pol = \"5s\"\ndrain = \"soon\"\n[collections.store]\nranges = 0\n[projections.biling]\nbatch = 1\n",
+        &[
+            ("PROJECTOR_HOK_TIMEOUT", "5s"),
+            ("PROJECTOR_LOG_FORMAT", "xml"),
+        ],
+    );
+    assert_eq!(
+        found,
+        [
+            "there is no setting `pol` (projector.toml:1) [unknown-setting] Did you mean `poll`?",
+            "there is no setting `hok_timeout` (environment PROJECTOR_HOK_TIMEOUT) [unknown-setting] Did you mean `hook_timeout`?",
+            "`drain = \"soon\"` (projector.toml:2): expected a duration such as `500ms`, `5s`, `1m 30s`, `7d` [bad-setting] Correct it, or leave it out: the default is `25s`.",
+            "`log_format = \"xml\"` (environment PROJECTOR_LOG_FORMAT): expected `auto`, `pretty` or `json` [bad-setting] Correct it, or leave it out: the default is `auto`.",
+            "collection `store` has no partition key (projector.toml:4) [bad-setting] Add `partition_key = \"/…\"` under `[collections.store]`.",
+            "`collections.store.ranges = 0` (projector.toml:4): expected a whole number from 1 on [bad-setting] Correct it, or leave it out: the default is `1`.",
+            "there is no projection `biling` (projector.toml:6) [unknown-projection] Did you mean `billing`? There are: audit, billing.",
+        ]
+    );
+}
+
+#[test]
+fn unknown_settings_below_a_name_are_corrected_with_that_name() {
+    let found = problems(
+        "[collections.store]\npartition_key = \"/a\"\nretension = \"7d\"\n",
+        &[],
+    );
+    assert_eq!(
+        found,
+        [
+            "there is no setting `collections.store.retension` (projector.toml:3) [unknown-setting] Did you mean `collections.store.retention`?"
+        ]
+    );
+}
+
+#[test]
+fn broken_toml_names_the_line() {
+    let found = problems("feed = \"emulator\"\nstore = sqlite\"\n", &[]);
+    assert!(found[0].starts_with("projector.toml:2: "), "{found:?}");
+    assert!(found[0].contains("[bad-config-file]"), "{found:?}");
+}
+
+#[test]
+fn a_file_that_was_asked_for_must_exist() {
+    let sources = Sources {
+        file: Some(("/nowhere/p.toml".into(), Origin::Flag("--config"))),
+        ..Sources::default()
+    };
+    let problems = Config::load(&sources, &registry()).unwrap_err();
+    assert_eq!(
+        problems.to_string(),
+        "the settings file /nowhere/p.toml cannot be read (flag --config) [bad-config-file]"
+    );
+}
+
+#[test]
+fn every_wrong_form_is_refused() {
+    for line in [
+        "poll = 5",
+        "poll = \"0s\"",
+        "poll = \"-1s\"",
+        "poll = \"1y\"",
+        "feed = \"kafka\"",
+        "store = \"\"",
+        "log = \"a=b=c\"",
+        "instance = \" \"",
+        "once_attempts = 1.5",
+        "collections = 3",
+        "collections.a = 3",
+        "collections.a.partition_key = \"id\"",
+        "collections.a = { partition_key = \"/a\", ttl = \"0s\" }",
+        "collections.a = { partition_key = \"/a\", previous_images = 1 }",
+        "collections.a = {}",
+        "projections.billing.start = \"yesterday\"",
+        "projections.billing.batch = -1",
+        "[poll]\nfast = true",
+    ] {
+        let found = problems(line, &[]);
+        assert_eq!(found.len(), 1, "{line}: {found:?}");
+        assert!(found[0].contains("projector.toml:"), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn the_programs_own_settings_are_typed_and_masked() {
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Prices {
+        plan: String,
+        cents: u32,
+        limits: Limits,
+        api_key: String,
+    }
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Limits {
+        most: u8,
+    }
+    let config = load(
+        "[app.prices]\nplan = \"pro\"\napi_key = \"hush\"\n[app.prices.limits]\nmost = 9\n",
+        &[("PROJECTOR_APP__PRICES__CENTS", "12")],
+    );
+    assert_eq!(
+        config.user::<Prices>("prices").unwrap(),
+        Prices {
+            plan: "pro".into(),
+            cents: 12,
+            limits: Limits { most: 9 },
+            api_key: "hush".into()
+        }
+    );
+    let shown: Vec<_> = config
+        .settings
+        .iter()
+        .filter(|setting| setting.name.starts_with("app."))
+        .map(|setting| (setting.name.as_str(), setting.shown()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("app.prices.api_key", json!("********")),
+            ("app.prices.cents", json!("12")),
+            ("app.prices.limits.most", json!(9)),
+            ("app.prices.plan", json!("pro")),
+        ]
+    );
+    let error = config.user::<Limits>("prices").unwrap_err().to_string();
+    assert!(error.contains("`[app.prices]`"), "{error}");
+    assert!(error.contains("missing field `most`"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
+}
+
+/// The book's tables are written by `SNAPSHOTS=overwrite cargo test -p projectionist-runtime`.
+#[test]
+fn the_books_tables_are_fresh() {
+    const END: &str = "<!-- end -->";
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../book/src");
+    let tables = [
+        ("settings", super::reference()),
+        ("errors", crate::problem::codes::reference()),
+    ];
+    for (name, table) in tables {
+        let path = folder.join(name).with_extension("md");
+        let stored = std::fs::read_to_string(&path).unwrap();
+        let mark = format!("<!-- {name}: made from the code -->\n");
+        let (before, rest) = stored.split_once(&mark).unwrap();
+        let (_, after) = rest.split_once(END).unwrap();
+        let fresh = format!("{before}{mark}{table}{END}{after}");
+        if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
+            std::fs::write(&path, &fresh).unwrap();
+        } else {
+            assert!(
+                stored == fresh,
+                "book/src/{name}.md is stale: run `SNAPSHOTS=overwrite cargo test -p projectionist-runtime`"
+            );
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The local collections of the emulator, as the command line uses them.
+//!
+//! One process owns their journal; others write through it ([`Access`]).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use projectionist_emulator::{
+    AccessError, CollectionConfig, Emulator, EmulatorError, GroupError, Handle, Options,
+    PartitionKey, Server, Write,
+};
+use serde_json::Value;
+
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::{self, Config};
+use crate::demo::DemoWrite;
+use crate::feed::Feed;
+use crate::feed::emulator::EmulatorFeed;
+use crate::parts::unknown_collection;
+use crate::position::Bounds;
+use crate::problem::{Problem, codes};
+
+/// The collections of a data directory, owned by this process.
+#[derive(Clone, Debug)]
+pub(crate) struct Local(Emulator);
+
+impl Local {
+    /// Opens the journal, or makes one.
+    pub(crate) fn open(dir: &Path, program: &str) -> Result<Self, Problem> {
+        Emulator::open(dir, options(program))
+            .map(Self)
+            .map_err(|error| emulator_problem(&error))
+    }
+
+    /// Empty collections that end with the process.
+    pub(crate) fn in_memory() -> Self {
+        Self(Emulator::in_memory(options("memory")))
+    }
+
+    /// Whether a data directory has a journal.
+    pub(crate) fn exists(dir: &Path) -> bool {
+        Emulator::exists(dir)
+    }
+
+    /// Makes a collection.
+    pub(crate) fn create(&self, name: &str, setup: CollectionConfig) -> Result<(), Problem> {
+        self.0
+            .create_collection(name, setup)
+            .map_err(|error| emulator_problem(&error))?;
+        Ok(())
+    }
+
+    /// Makes the collections that the settings describe, and gives their feeds.
+    pub(crate) fn feeds(
+        &self,
+        config: &Config,
+    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+        let mut feeds = BTreeMap::new();
+        for (name, settings) in &config.collections {
+            let collection = self
+                .0
+                .create_collection(name, setup(settings))
+                .map_err(|error| emulator_problem(&error))?;
+            let feed: Arc<dyn Feed> = Arc::new(EmulatorFeed::new(collection));
+            feeds.insert(name.clone(), feed);
+        }
+        Ok(feeds)
+    }
+
+    /// Makes a group of writes: all or none.
+    pub(crate) fn write(&self, collection: &str, writes: Vec<Write>) -> Result<(), Refused> {
+        let collection = self.0.collection(collection).map_err(Refused::All)?;
+        collection.write_many(writes).map_err(Refused::One)?;
+        Ok(())
+    }
+
+    /// Makes writes of a demonstration.
+    pub(crate) fn demonstrate(
+        &self,
+        collection: &str,
+        writes: &[DemoWrite],
+    ) -> Result<(), Problem> {
+        let writes = writes
+            .iter()
+            .map(|write| match write {
+                DemoWrite::Upsert { document, .. } => {
+                    Ok(Write::Upsert(document.to_string().into()))
+                }
+                DemoWrite::Delete {
+                    id, partition_key, ..
+                } => Ok(Write::Delete {
+                    id: id.clone(),
+                    partition_key: key(&partition_key.to_string())?,
+                }),
+            })
+            .collect::<Result<_, Problem>>()?;
+        self.write(collection, writes).map_err(Refused::problem)
+    }
+}
+
+/// Why a group of writes was refused.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// The collection cannot be had.
+    All(EmulatorError),
+    /// One write is at fault.
+    One(GroupError),
+}
+
+impl Refused {
+    /// The place in the group of the write at fault.
+    pub(crate) fn index(&self) -> Option<usize> {
+        match self {
+            Self::All(_) => None,
+            Self::One(error) => Some(error.index),
+        }
+    }
+
+    /// As a problem, without its place.
+    pub(crate) fn problem(self) -> Problem {
+        match self {
+            Self::All(error) => emulator_problem(&error),
+            Self::One(error) => Problem::new(
+                codes::BAD_DOCUMENT,
+                error.source.to_string(),
+                "Correct the document; nothing of it was written.",
+            ),
+        }
+    }
+}
+
+/// A partition key, written as JSON.
+pub(crate) fn key(text: &str) -> Result<PartitionKey, Problem> {
+    PartitionKey::from_json(text).map_err(|error| {
+        Problem::new(
+            codes::BAD_DOCUMENT,
+            format!("`{text}` is no partition key"),
+            "Write it as JSON: `\"ada\"`, `7`, `true`, `null`.",
+        )
+        .because(error)
+    })
+}
+
+/// A collection as the settings describe it.
+pub(crate) fn described<'c>(
+    config: &'c Config,
+    name: &str,
+) -> Result<&'c config::Collection, Problem> {
+    config
+        .collections
+        .get(name)
+        .ok_or_else(|| unknown_collection(config, name))
+}
+
+pub(crate) fn setup(settings: &config::Collection) -> CollectionConfig {
+    let config::Collection {
+        partition_key,
+        ranges,
+        retention,
+        ttl,
+        previous_images,
+    } = settings;
+    CollectionConfig {
+        partition_key: partition_key.clone(),
+        ranges: *ranges,
+        default_ttl: *ttl,
+        retention: *retention,
+        previous_images: *previous_images,
+    }
+}
+
+pub(crate) fn options(program: &str) -> Options {
+    Options::new(Arc::new(|| SystemClock.now()))
+        .seed(uuid::Uuid::new_v4().as_u64_pair().0)
+        .program(program)
+}
+
+pub(crate) fn emulator_problem(error: &EmulatorError) -> Problem {
+    let (code, help) = match error {
+        EmulatorError::Owned { .. } => (
+            codes::ALREADY_RUNNING,
+            "Stop that process, or set another `data_dir`.",
+        ),
+        EmulatorError::Journal(_) => (
+            codes::JOURNAL_FAILED,
+            "Nothing was changed. Restore the journal from a copy, or set another `data_dir` to begin anew.",
+        ),
+        EmulatorError::Changed { .. } | EmulatorError::Config { .. } => (
+            codes::BAD_SETTING,
+            "Correct `[collections.…]` in the settings.",
+        ),
+        _ => (codes::EMULATOR_FAILED, "See the message."),
+    };
+    Problem::new(code, error.to_string(), help)
+}
+
+/// A key's text as the command line takes it: JSON, else a string.
+pub(crate) fn loose_key(text: &str) -> Result<PartitionKey, Problem> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(_) => key(text),
+        Err(_) => Ok(PartitionKey::string(text)),
+    }
+}
+
+/// A way to the collections: they are this process's own, or their owner's.
+#[derive(Debug)]
+pub(crate) struct Access(Handle);
+
+impl Access {
+    /// Opens the journal, or reaches the process that owns it.
+    pub(crate) async fn open(config: &Config, program: &str) -> Result<Self, Problem> {
+        let handle = Handle::open_or_connect(&config.data_dir, options(program))
+            .await
+            .map_err(access_problem)?;
+        if let Handle::Owner(emulator) = &handle {
+            Local(emulator.clone()).feeds(config)?;
+        }
+        Ok(Self(handle))
+    }
+
+    /// Makes a group of writes: all or none.
+    pub(crate) async fn write(&self, collection: &str, writes: Vec<Write>) -> Result<(), Problem> {
+        self.0
+            .write_many(collection, writes)
+            .await
+            .map_err(access_problem)?;
+        Ok(())
+    }
+
+    /// The feeds of collections that this process owns.
+    pub(crate) fn feeds(
+        &self,
+        config: &Config,
+    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+        match &self.0 {
+            Handle::Owner(emulator) => Local(emulator.clone()).feeds(config),
+            _ => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// The newest sequence number of each range, by [`Source::path`](crate::position::Source::path) and
+    /// bounds.
+    pub(crate) async fn ends(&self) -> Result<BTreeMap<(String, Bounds), u64>, Problem> {
+        let mut ends = BTreeMap::new();
+        for collection in self.0.collections().await.map_err(access_problem)? {
+            let path = format!("{ACCOUNT}/{ACCOUNT}/{}", collection.name);
+            for info in collection.ranges {
+                let bounds = Bounds {
+                    min: info.range.min,
+                    max: info.range.max,
+                };
+                ends.insert((path.clone(), bounds), info.end);
+            }
+        }
+        Ok(ends)
+    }
+}
+
+/// What the emulator's collections are filed under, as account and as database.
+const ACCOUNT: &str = "emulator";
+
+fn access_problem(error: AccessError) -> Problem {
+    match error {
+        AccessError::Emulator(error) => emulator_problem(&error),
+        AccessError::Refused {
+            status, message, ..
+        } if status < 500 => Problem::new(
+            codes::BAD_DOCUMENT,
+            message,
+            "Correct it; nothing of the group was written.",
+        ),
+        error => Problem::new(
+            codes::EMULATOR_FAILED,
+            "the local collections cannot be used",
+            "See the cause below. A process that owns them serves them to others; is it still there?",
+        )
+        .because(error),
+    }
+}
+
+/// Serves the collections to other processes of this machine, until it is dropped.
+pub(crate) async fn serve(local: &Local, dir: &Path) -> Result<Server, Problem> {
+    Server::start(local.0.clone(), dir).await.map_err(|error| {
+        Problem::new(
+            codes::EMULATOR_FAILED,
+            "the local collections cannot be served on loopback",
+            "See the cause below; `dev` commands need it while this process runs.",
+        )
+        .because(error)
+    })
+}

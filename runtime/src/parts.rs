@@ -1,0 +1,317 @@
+//! Opens what the settings name: the store, the coordination, the local collections.
+//!
+//! One instance at a time: its lock is taken before anything is opened, and a second one is
+//! refused with the name of the first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use projectionist::extract::state::States;
+use projectionist::projection::Start;
+use projectionist::registry::ProjectionDef;
+use projectionist_emulator::Server;
+
+use crate::clock::{Clock, SystemClock};
+use crate::config::{Config, Origin, StoreKind};
+use crate::coordination::memory::MemoryCoordination;
+use crate::coordination::sqlite::SqliteCoordination;
+use crate::coordination::{Coordination, Instance};
+use crate::demo::DemoWrite;
+use crate::engine::{DEFAULT_BATCH, Prepared, Setup};
+use crate::feed::Feed;
+use crate::local::{Local, serve};
+use crate::problem::{Problem, Problems, codes};
+use crate::store::memory::MemoryStore;
+use crate::store::sqlite::lock::{Holder, InstanceLock, LockError};
+use crate::store::sqlite::{OpenOptions, SqliteStore};
+use crate::store::{Store, StoreError};
+
+/// The store's file in the data directory.
+const STORE: &str = "projector.db";
+/// The coordination's.
+const COORDINATION: &str = "coordination.db";
+
+/// What a run stands on.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    store: Arc<dyn Store>,
+    coordination: Arc<dyn Coordination>,
+    local: Local,
+    /// For `dev` commands in other processes.
+    _server: Option<Server>,
+    feeds: BTreeMap<String, Arc<dyn Feed>>,
+    instance: Instance,
+    _lock: Option<InstanceLock>,
+}
+
+/// Checks that the settings have all that these projections need to run.
+pub(crate) fn demands(config: &Config, defs: &[&'static ProjectionDef]) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    if config.feed.is_none() {
+        problems.push(Problem::new(
+            codes::NO_FEED,
+            "no feed is configured, so there is nothing to read",
+            "Set `feed = \"emulator\"` in projector.toml, or `PROJECTOR_FEED=emulator`.",
+        ));
+    }
+    if config.store.is_none() {
+        problems.push(Problem::new(
+            codes::NO_STORE,
+            "no store is configured, so nothing could be kept",
+            "Set `store = \"sqlite\"` in projector.toml, or `PROJECTOR_STORE=sqlite`.",
+        ));
+    }
+    for def in defs {
+        let name = def.spec.collection;
+        if !config.collections.contains_key(name) {
+            let mut problem = unknown_collection(config, name);
+            problem.message = format!(
+                "projection `{}` reads collection `{name}`, which the settings do not have ({})",
+                def.spec.name, def.location
+            );
+            problems.push(problem);
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Problems(problems))
+    }
+}
+
+/// A collection that the settings do not have.
+pub(crate) fn unknown_collection(config: &Config, name: &str) -> Problem {
+    let names: Vec<_> = config.collections.keys().map(String::as_str).collect();
+    let known = if names.is_empty() {
+        "The settings have none yet.".to_owned()
+    } else {
+        format!("The settings have: {}.", names.join(", "))
+    };
+    Problem::new(
+        codes::UNKNOWN_COLLECTION,
+        format!("there is no collection `{name}`"),
+        format!(
+            "{known} A new one is `[collections.{name}]` with `partition_key = \"/…\"` in projector.toml."
+        ),
+    )
+}
+
+/// A store's error outside any projection.
+pub(crate) fn store_problem(what: &str, error: StoreError) -> Problem {
+    let mut problem = crate::engine::prepare::store_problem("", error);
+    what.clone_into(&mut problem.message);
+    problem
+}
+
+const CANNOT_OPEN: &str = "the store cannot be opened";
+
+/// The store, to look only. None: there is none yet.
+pub(crate) async fn look(config: &Config) -> Result<Option<Arc<dyn Store>>, Problem> {
+    let path = config.data_dir.join(STORE);
+    if config.store == Some(StoreKind::Memory) || !path.exists() {
+        return Ok(None);
+    }
+    let options = OpenOptions {
+        read_only: true,
+        create: false,
+    };
+    let store = SqliteStore::open(path, options)
+        .await
+        .map_err(|error| store_problem(CANNOT_OPEN, error))?;
+    Ok(Some(Arc::new(store)))
+}
+
+/// What instances last said, to look only. None: there never was one.
+pub(crate) async fn look_at_rolls(
+    config: &Config,
+) -> Result<Option<Arc<dyn Coordination>>, Problem> {
+    let path = config.data_dir.join(COORDINATION);
+    if config.store == Some(StoreKind::Memory) || !path.exists() {
+        return Ok(None);
+    }
+    let options = OpenOptions {
+        read_only: true,
+        create: false,
+    };
+    let coordination = SqliteCoordination::open(path, options)
+        .await
+        .map_err(|error| store_problem("the coordination file cannot be opened", error))?;
+    Ok(Some(Arc::new(coordination)))
+}
+
+/// The instance that runs now.
+pub(crate) fn holder(config: &Config) -> Result<Option<Holder>, Problem> {
+    InstanceLock::holder(&config.data_dir).map_err(lock_problem)
+}
+
+fn lock_problem(error: LockError) -> Problem {
+    match error {
+        LockError::Held { .. } => Problem::new(
+            codes::ALREADY_RUNNING,
+            error.to_string(),
+            "Stop it first, or give this one another `data_dir`.",
+        ),
+        error => Problem::new(
+            codes::STORE_FAILED,
+            "the data directory cannot be used",
+            "Make it writable for this user, or set another `data_dir`.",
+        )
+        .because(error),
+    }
+}
+
+/// Opens the store and the coordination, or makes them.
+async fn stores(config: &Config) -> Result<(Arc<dyn Store>, Arc<dyn Coordination>), Problem> {
+    if config.store == Some(StoreKind::Memory) {
+        return Ok((
+            Arc::new(MemoryStore::new()),
+            Arc::new(MemoryCoordination::new()),
+        ));
+    }
+    let options = OpenOptions {
+        read_only: false,
+        create: true,
+    };
+    let failed = |error| store_problem(CANNOT_OPEN, error);
+    let store = SqliteStore::open(config.data_dir.join(STORE), options)
+        .await
+        .map_err(failed)?;
+    let coordination = SqliteCoordination::open(config.data_dir.join(COORDINATION), options)
+        .await
+        .map_err(failed)?;
+    Ok((Arc::new(store), Arc::new(coordination)))
+}
+
+impl Parts {
+    /// Opens everything to run these projections. `program` says what this process is, to others
+    /// who find the data in use.
+    pub(crate) async fn open(config: &Config, program: &str) -> Result<Self, Problems> {
+        let clock = SystemClock;
+        let incarnation = uuid::Uuid::now_v7().to_string();
+        let instance = Instance {
+            name: config
+                .instance
+                .clone()
+                .unwrap_or_else(|| format!("{}-{}", std::process::id(), &incarnation[24..])),
+            incarnation,
+            pid: std::process::id(),
+            // For people: fractions of a second say nothing.
+            started_at: clock.now().round(jiff::Unit::Second).unwrap_or_default(),
+        };
+        let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
+        let (store, coordination) = stores(config).await?;
+        let local = Local::open(&config.data_dir, program)?;
+        // Those that no projection reads are made too: `dev put` and the demonstration may write to them.
+        let feeds = local.feeds(config)?;
+        let server = serve(&local, &config.data_dir).await?;
+        Ok(Self {
+            store,
+            coordination,
+            local,
+            _server: Some(server),
+            feeds,
+            instance,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens everything to check it: without the instance's lock, and with collections in memory where
+    /// their owner is another process. Says then whose they are.
+    pub(crate) async fn inspect(config: &Config) -> Result<(Self, Option<Holder>), Problems> {
+        let holder = holder(config)?;
+        let (store, coordination) = stores(config).await?;
+        let local = match holder {
+            Some(_) => Local::in_memory(),
+            None => Local::open(&config.data_dir, "check")?,
+        };
+        let feeds = local.feeds(config)?;
+        let parts = Self {
+            store,
+            coordination,
+            local,
+            _server: None,
+            feeds,
+            instance: Instance {
+                name: "check".to_owned(),
+                incarnation: String::new(),
+                pid: std::process::id(),
+                started_at: SystemClock.now(),
+            },
+            _lock: None,
+        };
+        Ok((parts, holder))
+    }
+
+    /// What the engine runs on.
+    pub(crate) fn setup(
+        &self,
+        config: &Config,
+        defs: &[&'static ProjectionDef],
+        states: States,
+    ) -> Result<Setup, Problems> {
+        let mut projections = Vec::with_capacity(defs.len());
+        for def in defs {
+            let feed = self
+                .feeds
+                .get(def.spec.collection)
+                .ok_or_else(|| unknown_collection(config, def.spec.collection))?;
+            let overrides = config.projections.get(def.spec.name);
+            let (start, start_origin) = match (
+                overrides.and_then(|overrides| overrides.start.clone()),
+                def.spec.start,
+            ) {
+                (Some((start, origin)), _) => (start, origin.to_string()),
+                (None, Some(start)) => (start, "its attribute".to_owned()),
+                (None, None) => (Start::Now, Origin::Default.to_string()),
+            };
+            projections.push(Prepared {
+                def,
+                start,
+                start_origin,
+                batch: overrides
+                    .and_then(|overrides| overrides.batch)
+                    .or(def.spec.batch)
+                    .unwrap_or(DEFAULT_BATCH),
+                feed: Arc::clone(feed),
+            });
+        }
+        Ok(Setup {
+            projections,
+            states,
+            store: Arc::clone(&self.store),
+            coordination: Arc::clone(&self.coordination),
+            instance: self.instance.clone(),
+            clock: Arc::new(SystemClock),
+            seed: uuid::Uuid::new_v4().as_u64_pair().0,
+            limits: config.limits,
+        })
+    }
+
+    /// This process.
+    pub(crate) fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    /// Whether nothing was ever written to any collection.
+    pub(crate) async fn is_unwritten(&self) -> Result<bool, Problem> {
+        let failed = |error| crate::engine::prepare::feed_problem("", error);
+        for feed in self.feeds.values() {
+            for range in feed.ranges().await.map_err(failed)? {
+                if feed.newest(&range.bounds).await.map_err(failed)? > 0 {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes to one collection, all or nothing.
+    pub(crate) fn write(&self, collection: &str, writes: &[DemoWrite]) -> Result<(), Problem> {
+        self.local.demonstrate(collection, writes)
+    }
+}
