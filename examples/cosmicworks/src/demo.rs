@@ -194,10 +194,11 @@ impl Shop {
     }
 
     fn rename(&mut self, categories: &mut [Value]) {
-        let category = self.rng.usize(..categories.len());
-        let name = format!("{} (new)", KINDS[self.rng.usize(..KINDS.len())]);
-        categories[category]["name"] = name.into();
-        self.upsert("products", &categories[category]);
+        let number = self.rng.usize(..categories.len());
+        let category = &mut categories[number];
+        category["name"] = format!("{} (new)", category_name(number)).into();
+        let category = category.clone();
+        self.upsert("products", &category);
     }
 
     /// A cart is filled and given up.
@@ -220,12 +221,12 @@ impl Shop {
 
 fn category(number: usize) -> Value {
     let id = format!("category-{number:02}");
-    let name = format!(
-        "{} {}",
-        KINDS[number % KINDS.len()],
-        1 + number / KINDS.len()
-    );
-    json!({ "id": id, "type": "category", "categoryId": id, "name": name })
+    json!({ "id": id, "type": "category", "categoryId": id, "name": category_name(number) })
+}
+
+fn category_name(number: usize) -> String {
+    let (kind, series) = (number % KINDS.len(), number / KINDS.len());
+    format!("{} {}", KINDS[kind], 1 + series)
 }
 
 fn product(number: usize, category: &Value, rng: &mut Rng) -> Value {

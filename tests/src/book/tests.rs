@@ -232,3 +232,38 @@ fn the_checker_sees_what_is_there() {
     let code = blocks("```rust,x\nlet a;\n```\n");
     assert_eq!(code, [("rust,x".to_owned(), vec!["let a;".to_owned()])]);
 }
+
+#[test]
+fn tables_are_those_of_the_code() {
+    up_to_date(
+        "settings.md",
+        "settings",
+        &projectionist_runtime::config::reference(),
+    );
+    up_to_date(
+        "errors.md",
+        "errors",
+        &projectionist_runtime::problem::codes::reference(),
+    );
+}
+
+/// Holds the part of a chapter between its marks against what the code says; writes it anew where asked to.
+fn up_to_date(chapter: &str, name: &str, fresh: &str) {
+    let file = root().join("book/src").join(chapter);
+    let text = fs::read_to_string(&file).expect("it exists");
+    let mark = format!("<!-- {name}: made from the code -->\n");
+    let (before, rest) = text.split_once(&mark).expect("the chapter has the mark");
+    let (table, after) = rest
+        .split_once("<!-- end -->")
+        .expect("the mark has an end");
+    let fresh = format!("\n{}\n\n", fresh.trim());
+    if std::env::var_os("UPDATE_BOOK").is_some() {
+        fs::write(&file, format!("{before}{mark}{fresh}<!-- end -->{after}"))
+            .expect("it can be written");
+    } else {
+        assert_eq!(
+            table, fresh,
+            "{chapter} is stale: run `UPDATE_BOOK=1 cargo test -p projectionist-tests book`"
+        );
+    }
+}
