@@ -2,6 +2,9 @@
 //!
 //! A transaction keeps its writes to itself and puts them in, with the checkpoint, in one step under one lock (P6).
 
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,7 @@
 //! What is SQLite's own; what every store promises stands in the conformance suite.
 
 mod breakage;
+mod conforming;
 mod files;
 
 use std::path::Path;

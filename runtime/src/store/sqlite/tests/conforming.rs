@@ -1,0 +1,102 @@
+//! The SQLite store under the conformance suite, with counters through the portable and the native transaction.
+
+use projectionist::verdict::BoxError;
+
+use super::*;
+use crate::store::conformance::{self, Subject};
+
+struct Counters {
+    store: SqliteStore,
+    native: bool,
+    _directory: TempDir,
+}
+
+impl Counters {
+    async fn new(native: bool) -> Result<Arc<dyn Subject>, BoxError> {
+        let directory = tempfile::tempdir()?;
+        let store = open(&directory.path().join("projector.db")).await;
+        store
+            .define(
+                "the suite",
+                "create table counters (name text primary key, n integer not null)",
+            )
+            .await?;
+        Ok(Arc::new(Self {
+            store,
+            native,
+            _directory: directory,
+        }))
+    }
+}
+
+const READ: &str = "select coalesce((select n from counters where name = $1), 0)";
+const WRITE: &str = "insert into counters (name, n) values ($1, $2)
+    on conflict (name) do update set n = excluded.n";
+
+impl Subject for Counters {
+    fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn add<'t>(
+        &'t self,
+        effects: &'t mut (dyn Effects + 'static),
+        counter: &'t str,
+        by: i64,
+    ) -> BoxFuture<'t, Result<(), BoxError>> {
+        Box::pin(async move {
+            if self.native {
+                let conn: &mut SqliteConnection = effects
+                    .native()
+                    .downcast_mut()
+                    .ok_or("another connection")?;
+                let n: i64 = sqlx::query_scalar(READ)
+                    .bind(counter)
+                    .fetch_one(&mut *conn)
+                    .await?;
+                sqlx::query(WRITE)
+                    .bind(counter)
+                    .bind(n + by)
+                    .execute(&mut *conn)
+                    .await?;
+                return Ok(());
+            }
+            let name = Value::Text(counter.to_owned());
+            let rows = effects.fetch(READ, vec![name.clone()], 1).await?;
+            let Value::Integer(n) = rows[0][0] else {
+                return Err("the counter is no number".into());
+            };
+            effects
+                .execute(WRITE, vec![name, Value::Integer(n + by)])
+                .await?;
+            Ok(())
+        })
+    }
+
+    fn counter<'t>(&'t self, counter: &'t str) -> BoxFuture<'t, Result<i64, BoxError>> {
+        Box::pin(async move {
+            let counter = counter.replace('\'', "''");
+            let sql =
+                format!("select coalesce((select n from counters where name = '{counter}'), 0)");
+            match self.store.query(&sql).await?.rows[0][0] {
+                Value::Integer(n) => Ok(n),
+                _ => Err("the counter is no number".into()),
+            }
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_sqlite_store_conforms() {
+    let report = conformance::run(|| Counters::new(false)).await;
+    println!("the store on SQLite: {report}");
+    assert!(report.failed.is_empty(), "{report}");
+    assert_eq!(report.passed.len(), conformance::count());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_sqlite_store_conforms_with_native_hooks() {
+    let report = conformance::run(|| Counters::new(true)).await;
+    println!("the store on SQLite, native: {report}");
+    assert!(report.failed.is_empty(), "{report}");
+}
