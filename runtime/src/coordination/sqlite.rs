@@ -2,6 +2,9 @@
 //!
 //! Nothing in it is needed for correctness: it is written without waiting for the disk, and made anew where it is missing.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;

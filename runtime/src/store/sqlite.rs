@@ -82,17 +82,16 @@ impl SqliteStore {
             None
         } else {
             if let (true, Some(directory)) = (options.create, path.parent()) {
-                std::fs::create_dir_all(directory).map_err(|error| StoreError::Failed {
-                    store: path.display().to_string(),
-                    source: error.into(),
-                })?;
+                std::fs::create_dir_all(directory).map_err(|error| errors::of_io(path, error))?;
             }
             Some(Slot::open_writer(path, options.create).await?)
         };
         let reader = Slot::of_reader(path);
         if writer.is_none() {
-            let failed = |error| errors::of_store(path, error);
-            let mut lent = reader.lend().await.map_err(failed)?;
+            let mut lent = reader
+                .lend()
+                .await
+                .map_err(|error| errors::of_looking(path, error))?;
             schema::check(lent.conn(), path).await?;
             lent.give_back();
         }

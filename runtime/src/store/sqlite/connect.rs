@@ -178,7 +178,9 @@ impl Slot<Writer> {
     /// Opens the file and makes or checks the store's tables.
     pub(super) async fn open_writer(path: &Path, create: bool) -> Result<Self, StoreError> {
         let failed = |error| errors::of_store(path, error);
-        let mut writer = Writer::connect(path, create).await.map_err(failed)?;
+        let mut writer = Writer::connect(path, create)
+            .await
+            .map_err(|error| errors::of_opening(path, create, error))?;
         schema::ensure(&mut writer.conn, path).await?;
         writer.guard().await.map_err(failed)?;
         Ok(Self::of(path, Some(writer)))

@@ -1,10 +1,15 @@
 //! What SQLite's codes mean: whose fault an error is (P26), and what a person can do about it.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 
 use projectionist::extract::tx::{TxError, TxErrorClass};
 
 use crate::store::StoreError;
+
+/// What is said of a store that is not there.
+pub(super) const NOTHING_YET: &str = "it is not there: no projector has run on it yet";
 
 /// Primary result codes, <https://www.sqlite.org/rescode.html>.
 mod code {
@@ -91,6 +96,58 @@ pub(crate) fn of_ddl(of: &str, path: &Path, error: sqlx::Error) -> StoreError {
     StoreError::Define {
         of: of.to_owned(),
         source,
+    }
+}
+
+/// Why the file could not be opened for writing. SQLite says only that it could not; the system says more.
+pub(super) fn of_opening(path: &Path, create: bool, error: sqlx::Error) -> StoreError {
+    if primary(&error) != Some(code::CANNOT_OPEN) {
+        return of_store(path, error);
+    }
+    match OpenOptions::new()
+        .write(true)
+        .create(create)
+        .truncate(false)
+        .open(path)
+    {
+        Err(error) if !create && error.kind() == io::ErrorKind::NotFound => StoreError::Failed {
+            store: path.display().to_string(),
+            source: NOTHING_YET.into(),
+        },
+        Err(error) => of_io(path, error),
+        // The file opens, so it is the directory that takes no file beside it.
+        Ok(_) => StoreError::ReadOnly {
+            store: path.display().to_string(),
+            source: error.into(),
+        },
+    }
+}
+
+/// Why the file could not be opened for reading.
+pub(super) fn of_looking(path: &Path, error: sqlx::Error) -> StoreError {
+    if primary(&error) == Some(code::CANNOT_OPEN) && !path.exists() {
+        return StoreError::Failed {
+            store: path.display().to_string(),
+            source: NOTHING_YET.into(),
+        };
+    }
+    of_store(path, error)
+}
+
+/// An error of the file system.
+pub(super) fn of_io(path: &Path, error: io::Error) -> StoreError {
+    let store = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly {
+                store,
+                source: error.into(),
+            }
+        }
+        _ => StoreError::Failed {
+            store,
+            source: error.into(),
+        },
     }
 }
 

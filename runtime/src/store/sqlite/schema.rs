@@ -88,7 +88,7 @@ pub(super) async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<()
         Some(_) => Ok(()),
         None => Err(StoreError::Failed {
             store: path.display().to_string(),
-            source: "no projector has run on it yet".into(),
+            source: errors::NOTHING_YET.into(),
         }),
     }
 }

@@ -200,3 +200,42 @@ async fn ddl_runs_whole_or_not_at_all() {
     }
     fixture.sound_page(9).await;
 }
+
+#[tokio::test]
+async fn hooks_may_use_savepoints_of_their_own() {
+    let fixture = Fixture::new().await;
+    let mut page = fixture.store.begin().await.unwrap();
+    for statement in [
+        "insert into t values (1)",
+        "savepoint mine",
+        "insert into t values (2)",
+        "rollback to mine",
+        "insert into t values (3)",
+        "release mine",
+        "savepoint left_open",
+        "insert into t values (4)",
+    ] {
+        page.execute(statement, vec![]).await.unwrap();
+    }
+    page.commit(&fixture.advance()).await.unwrap();
+    let expected = [1, 3, 4].map(Value::Integer);
+    assert_eq!(fixture.rows().await, expected);
+}
+
+#[tokio::test]
+async fn a_taking_that_waits_lends_a_hook_no_permit() {
+    let fixture = Fixture::new().await;
+    let mut page = fixture.store.begin().await.unwrap();
+    // The permit of the store's own statements is not there for others to use.
+    let taken = fixture.store.take(&fixture.checkpoint.lease, at());
+    let commit = async {
+        page.execute("insert into t values (1)", vec![])
+            .await
+            .unwrap();
+        page.execute("commit", vec![]).await.unwrap_err();
+        page.rollback().await;
+    };
+    let (taken, ()) = tokio::join!(taken, commit);
+    assert_eq!(taken.unwrap().unwrap().epoch, 2);
+    assert_eq!(fixture.rows().await, []);
+}

@@ -12,7 +12,7 @@ struct Counters {
 }
 
 impl Counters {
-    async fn new(native: bool) -> Result<Arc<dyn Subject>, BoxError> {
+    async fn subject(native: bool) -> Result<Arc<dyn Subject>, BoxError> {
         let directory = tempfile::tempdir()?;
         let store = open(&directory.path().join("projector.db")).await;
         store
@@ -88,7 +88,7 @@ impl Subject for Counters {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_sqlite_store_conforms() {
-    let report = conformance::run(|| Counters::new(false)).await;
+    let report = conformance::run(|| Counters::subject(false)).await;
     println!("the store on SQLite: {report}");
     assert!(report.failed.is_empty(), "{report}");
     assert_eq!(report.passed.len(), conformance::count());
@@ -96,7 +96,7 @@ async fn the_sqlite_store_conforms() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_sqlite_store_conforms_with_native_hooks() {
-    let report = conformance::run(|| Counters::new(true)).await;
+    let report = conformance::run(|| Counters::subject(true)).await;
     println!("the store on SQLite, native: {report}");
     assert!(report.failed.is_empty(), "{report}");
 }

@@ -52,13 +52,30 @@ async fn a_store_that_is_looked_at_shows_all_and_takes_nothing() {
 }
 
 #[tokio::test]
+async fn a_store_is_looked_at_after_its_writer_left() {
+    let fixture = Fixture::new().await;
+    fixture.sound_page(3).await;
+    let Fixture {
+        store, directory, ..
+    } = fixture;
+    drop(store);
+    let path = directory.path().join("projector.db");
+    let store = SqliteStore::open(&path, LOOK).await.unwrap();
+    assert_eq!(store.checkpoints().await.unwrap()[0].version, 1);
+}
+
+#[tokio::test]
 async fn looking_makes_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("projector.db");
-    SqliteStore::open(&path, LOOK).await.unwrap_err();
-    SqliteStore::open(&path, OpenOptions::default())
-        .await
-        .unwrap_err();
+    for options in [LOOK, OpenOptions::default()] {
+        let error = SqliteStore::open(&path, options).await.unwrap_err();
+        let source = error.source().unwrap().to_string();
+        assert!(
+            source.contains("no projector has run on it yet"),
+            "{source}"
+        );
+    }
     assert!(!path.exists());
     std::fs::write(&path, "").unwrap();
     let error = SqliteStore::open(&path, LOOK).await.unwrap_err();
@@ -67,6 +84,21 @@ async fn looking_makes_no_file() {
         source.contains("no projector has run on it yet"),
         "{source}"
     );
+}
+
+/// Not even the superuser writes here.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_to_is_read_only() {
+    let options = OpenOptions {
+        create: true,
+        ..OpenOptions::default()
+    };
+    for path in ["/sys/projector.db", "/sys/data/projector.db"] {
+        let error = SqliteStore::open(path, options).await.unwrap_err();
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+        assert!(error.to_string().contains(path), "{error}");
+    }
 }
 
 #[tokio::test]
