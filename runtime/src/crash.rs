@@ -34,6 +34,7 @@ mod armed {
             && plan.point == name
             && plan.passes.fetch_add(1, Ordering::SeqCst) + 1 == plan.last
         {
+            eprintln!("crash point {name}: aborting at pass {}", plan.last);
             std::process::abort();
         }
     }
