@@ -127,7 +127,9 @@ impl Transaction for SqlitePage {
                 .execute(&mut self.lent.conn().conn)
                 .await
                 .map_err(errors::of_statement)?;
-            Ok(done.rows_affected())
+            // What changes no rows leaves the count of the statement before it.
+            let counts = values::changes_rows(sql);
+            Ok(if counts { done.rows_affected() } else { 0 })
         })
     }
 
@@ -216,7 +218,11 @@ impl Effects for SqlitePage {
 
 /// Whether a COMMIT that was answered with an error, or not at all, happened: the row says it. The connection that
 /// ran it is closed, so nothing is under way any more.
-async fn settle(store: &Inner, advance: &Advance, error: sqlx::Error) -> Result<(), CommitError> {
+pub(super) async fn settle(
+    store: &Inner,
+    advance: &Advance,
+    error: sqlx::Error,
+) -> Result<(), CommitError> {
     let row = match standing(store, advance).await {
         Ok(row) => row,
         Err(unread) => return Err(CommitError::Unknown(unread.into())),

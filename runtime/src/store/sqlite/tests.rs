@@ -123,6 +123,52 @@ async fn a_lost_answer_to_commit_is_settled_by_the_row() {
 }
 
 #[tokio::test]
+async fn a_failed_commit_is_told_by_the_row() {
+    let fixture = Fixture::new().await;
+    let inner = &fixture.store.0;
+    let settle = |advance: Advance| async move {
+        let lost = sqlx::Error::WorkerCrashed;
+        page::settle(inner, &advance, lost).await
+    };
+    let not_done = settle(fixture.advance()).await;
+    assert!(
+        matches!(not_done, Err(CommitError::Store(_))),
+        "{not_done:?}"
+    );
+    fixture.sound_page(1).await;
+    settle(fixture.advance()).await.unwrap();
+    // Whoever took the lease since may have moved the version, too.
+    let lease = &fixture.checkpoint.lease;
+    fixture.store.take(lease, at()).await.unwrap();
+    let taken = settle(fixture.advance()).await;
+    assert!(matches!(taken, Err(CommitError::Fenced(_))), "{taken:?}");
+    let mut conn = sqlx::ConnectOptions::connect(&options(&inner.path))
+        .await
+        .unwrap();
+    let sql = "drop table projectionist_checkpoints";
+    sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
+    let unread = settle(fixture.advance()).await;
+    assert!(matches!(unread, Err(CommitError::Unknown(_))), "{unread:?}");
+}
+
+#[tokio::test]
+async fn changed_rows_are_counted_and_nothing_else() {
+    let fixture = Fixture::new().await;
+    let mut page = fixture.store.begin().await.unwrap();
+    for (sql, changed) in [
+        ("insert into t values (1), (2), (3)", 3),
+        ("create index i on t (n)", 0),
+        ("select n from t", 0),
+        ("update t set n = 7 where n > 1", 2),
+        ("update t set n = 8 where n = 100", 0),
+        ("insert into t values (1) returning n", 1),
+        ("delete from t", 4),
+    ] {
+        assert_eq!(page.execute(sql, vec![]).await.unwrap(), changed, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_commit_is_an_error_and_nothing_is_stored() {
     let fixture = Fixture::new().await;
     fixture

@@ -64,6 +64,23 @@ fn cell(value: SqliteValueRef<'_>) -> Result<Value, BoxDynError> {
     })
 }
 
+/// Whether a statement is of the kinds that change rows, by its first word.
+pub(super) fn changes_rows(sql: &str) -> bool {
+    let mut rest = sql.trim_start();
+    // Comments may come first.
+    while let Some(skipped) = match rest.get(..2) {
+        Some("--") => rest.split_once('\n'),
+        Some("/*") => rest.split_once("*/"),
+        _ => None,
+    } {
+        rest = skipped.1.trim_start();
+    }
+    let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next();
+    ["insert", "update", "delete", "replace", "with"]
+        .iter()
+        .any(|kind| word.is_some_and(|word| word.eq_ignore_ascii_case(kind)))
+}
+
 /// How many parameters a statement wants: the greatest `$n`, as SQLite counts.
 fn placeholders(sql: &str) -> usize {
     let mut bytes = sql.bytes().peekable();
@@ -114,7 +131,31 @@ fn placeholders(sql: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::placeholders;
+    use super::{changes_rows, placeholders};
+
+    #[test]
+    fn statements_that_change_rows_are_told_from_others() {
+        for sql in [
+            "insert into t values (1)",
+            "  UPDATE t set n = 1",
+            "-- why\n/* and\n how */ delete from t",
+            "with x as (select 1) insert into t select * from x",
+            "replace into t values (1)",
+        ] {
+            assert!(changes_rows(sql), "{sql}");
+        }
+        for sql in [
+            "create table t (n)",
+            "select 1",
+            "",
+            "-- insert",
+            "updated",
+            "ß",
+            "/* insert",
+        ] {
+            assert!(!changes_rows(sql), "{sql}");
+        }
+    }
 
     #[test]
     fn placeholders_are_counted_where_they_are_some() {

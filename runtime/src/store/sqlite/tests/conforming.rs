@@ -1,28 +1,36 @@
 //! The SQLite store under the conformance suite, with counters through the portable and the native transaction.
 
+use std::sync::atomic::AtomicUsize;
+
 use projectionist::verdict::BoxError;
 
 use super::*;
 use crate::store::conformance::{self, Subject};
 
 struct Counters {
-    store: SqliteStore,
+    /// Used in turn: as many processes on one file.
+    stores: Vec<SqliteStore>,
+    turn: AtomicUsize,
     native: bool,
     _directory: TempDir,
 }
 
 impl Counters {
-    async fn subject(native: bool) -> Result<Arc<dyn Subject>, BoxError> {
+    async fn subject(processes: usize, native: bool) -> Result<Arc<dyn Subject>, BoxError> {
         let directory = tempfile::tempdir()?;
-        let store = open(&directory.path().join("projector.db")).await;
-        store
+        let mut stores = Vec::new();
+        for _ in 0..processes {
+            stores.push(open(&directory.path().join("projector.db")).await);
+        }
+        stores[0]
             .define(
                 "the suite",
                 "create table counters (name text primary key, n integer not null)",
             )
             .await?;
         Ok(Arc::new(Self {
-            store,
+            stores,
+            turn: AtomicUsize::new(0),
             native,
             _directory: directory,
         }))
@@ -35,7 +43,8 @@ const WRITE: &str = "insert into counters (name, n) values ($1, $2)
 
 impl Subject for Counters {
     fn store(&self) -> &dyn Store {
-        &self.store
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        &self.stores[turn % self.stores.len()]
     }
 
     fn add<'t>(
@@ -78,7 +87,7 @@ impl Subject for Counters {
             let counter = counter.replace('\'', "''");
             let sql =
                 format!("select coalesce((select n from counters where name = '{counter}'), 0)");
-            match self.store.query(&sql).await?.rows[0][0] {
+            match self.store().query(&sql).await?.rows[0][0] {
                 Value::Integer(n) => Ok(n),
                 _ => Err("the counter is no number".into()),
             }
@@ -88,7 +97,7 @@ impl Subject for Counters {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_sqlite_store_conforms() {
-    let report = conformance::run(|| Counters::subject(false)).await;
+    let report = conformance::run(|| Counters::subject(1, false)).await;
     println!("the store on SQLite: {report}");
     assert!(report.failed.is_empty(), "{report}");
     assert_eq!(report.passed.len(), conformance::count());
@@ -96,7 +105,14 @@ async fn the_sqlite_store_conforms() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_sqlite_store_conforms_with_native_hooks() {
-    let report = conformance::run(|| Counters::subject(true)).await;
+    let report = conformance::run(|| Counters::subject(1, true)).await;
     println!("the store on SQLite, native: {report}");
+    assert!(report.failed.is_empty(), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_sqlite_store_conforms_with_several_writers_of_one_file() {
+    let report = conformance::run(|| Counters::subject(3, false)).await;
+    println!("the store on SQLite, three writers: {report}");
     assert!(report.failed.is_empty(), "{report}");
 }
