@@ -9,11 +9,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Collection, DocumentError, GroupError, Write, Written};
+use crate::collection::Collection;
 use crate::config::{CollectionConfig, Range};
-use crate::emulator::{Emulator, EmulatorError, Options};
+use crate::emulator::{Emulator, EmulatorError};
 use crate::key::PartitionKey;
+use crate::options::Options;
 use crate::owner::Owner;
+use crate::write::{DocumentError, GroupError, Write, Written};
 
 mod client;
 mod server;

@@ -9,9 +9,9 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::collection::DocumentError;
 use crate::hash;
 use crate::key::PartitionKey;
+use crate::write::DocumentError;
 
 /// The longest body, in bytes.
 pub const BODY_LIMIT: usize = 2 * 1024 * 1024;

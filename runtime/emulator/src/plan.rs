@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::collection::{Collection, DocumentError, Write, Written};
+use crate::collection::Collection;
 use crate::document::{self, ItemTtl, Prepared, System};
 use crate::feed::Operation;
 use crate::index::{Index, Living};
 use crate::key::PartitionKey;
 use crate::record::{Frame, Head, Location};
+use crate::write::{DocumentError, Write, Written};
 
 /// A write whose body has been checked.
 #[derive(Debug)]

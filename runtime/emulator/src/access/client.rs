@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 
 use super::wire::{self, Document, Endpoint, Group, Kind, Line, Refusal};
 use super::{AccessError, CollectionInfo};
-use crate::collection::{DocumentError, GroupError, Write, Written};
 use crate::key::PartitionKey;
+use crate::write::{DocumentError, GroupError, Write, Written};
 
 /// The longest answer.
 const ANSWER: u64 = 256 * 1024 * 1024;

@@ -22,9 +22,9 @@ use uuid::Uuid;
 
 use super::wire::{self, Document, Endpoint, Group, Kind, Line, Refusal};
 use super::{AccessError, CollectionInfo, blocking};
-use crate::collection::Write;
 use crate::emulator::{Emulator, EmulatorError};
 use crate::key::PartitionKey;
+use crate::write::Write;
 
 /// Serves a store until it is dropped.
 #[derive(Debug)]
