@@ -9,7 +9,7 @@ use crate::config::Sources;
 
 /// Runs the projections that are linked into this program.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = exit::HELP)]
+#[command(version, after_help = exit::HELP)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -41,8 +41,13 @@ pub(crate) async fn run(
         _ = signals.next() => return Ok(Exit::Ok),
     };
     introduce(&ready, &parts, &config, &defs);
+    // Where something was committed already, an empty journal is one that lost its changes (P1): whatever is
+    // written now must not hide that.
+    let is_new = ready
+        .checkpoints()
+        .all(|checkpoint| checkpoint.version == 0);
     let seed = match demo {
-        Some(demo) if parts.is_unwritten().await? => Some(Seed::of(demo)),
+        Some(demo) if is_new && parts.is_unwritten().await? => Some(Seed::of(demo)),
         _ => None,
     };
     let run = Run {
@@ -162,9 +167,14 @@ async fn conclude(
     store: &dyn Store,
     tables: &[(String, String)],
 ) -> Result<Exit, Problems> {
+    let Summary {
+        applied, letters, ..
+    } = summary;
+    let s = |count| if count == 1 { "" } else { "s" };
     note(&format!(
-        "{} changes applied, {} dead letters\n",
-        summary.applied, summary.letters
+        "{applied} change{} applied, {letters} dead letter{}\n",
+        s(applied),
+        s(letters)
     ));
     if let Some(signal) = signal {
         return Ok(Exit::Signal(signal));

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::key::{KEYS, Key, is_secret, nearest, normal};
 use super::sources::{Entry, Sources};
+use super::user::scalar;
 use super::{Collection, Config, Origin, Overrides, Setting, parse};
 use crate::engine::Limits;
 use crate::problem::{Problem, Problems, codes};
@@ -254,7 +255,7 @@ impl Reader {
             settings.extend(names.into_iter().map(|name| {
                 let (value, origin) = match self.found.get(&name) {
                     Some((value, origin)) => (Some(value.clone()), origin.clone()),
-                    None => (key.default.map(Value::from), Origin::Default),
+                    None => (key.default.map(scalar), Origin::Default),
                 };
                 Setting {
                     secret: is_secret(&name),

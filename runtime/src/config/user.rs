@@ -50,7 +50,8 @@ impl Config {
     }
 }
 
-fn scalar(text: &str) -> Value {
+/// A text as a number, `true` or `false`, where it looks like one.
+pub(super) fn scalar(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
         _ => Value::from(text),

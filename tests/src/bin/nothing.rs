@@ -1,0 +1,3 @@
+//! A program that forgot its projections.
+
+projectionist_runtime::main! {}

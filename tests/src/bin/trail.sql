@@ -1,0 +1,1 @@
+create table if not exists trail (operation text not null, id text not null) strict;

@@ -1,0 +1,132 @@
+//! Bad input: a clear error, a code that is not 0, nothing lost.
+
+use std::fs;
+
+use super::program::Shelf;
+
+#[test]
+fn a_corrupt_journal_is_refused_by_its_offset_and_left_alone() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let journal = shelf.path().join(".projector/emulator.journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    // Inside the first record, which others follow.
+    let middle = 40;
+    bytes[middle] ^= 0xFF;
+    fs::write(&journal, &bytes).unwrap();
+    for arguments in [&["run", "--once"][..], &["check"]] {
+        let prose = shelf.bad(arguments, 1);
+        assert!(prose.starts_with("error[journal-failed]: "), "{prose}");
+        assert!(prose.contains("emulator.journal"), "{prose}");
+        let digits = prose.split(|c: char| !c.is_ascii_digit());
+        let offset = digits
+            .filter_map(|number| number.parse::<usize>().ok())
+            .any(|offset| offset <= middle);
+        assert!(offset, "the offset is named: {prose}");
+    }
+    assert_eq!(fs::read(&journal).unwrap(), bytes);
+}
+
+#[test]
+fn a_journal_that_lost_its_end_is_noticed() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let journal = shelf.path().join(".projector/emulator.journal");
+    let bytes = fs::read(&journal).unwrap();
+    fs::write(&journal, &bytes[..bytes.len() - 1]).unwrap();
+    let prose = shelf.bad(&["run", "--once"], 1);
+    assert!(prose.contains("error[beyond-end]: "), "{prose}");
+    assert!(!prose.contains("demonstration"), "{prose}");
+}
+
+#[test]
+fn a_journal_that_was_lost_is_noticed() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    fs::remove_file(shelf.path().join(".projector/emulator.journal")).unwrap();
+    let prose = shelf.bad(&["run", "--once"], 1);
+    assert!(prose.contains("error[collection-recreated]: "), "{prose}");
+}
+
+#[test]
+fn a_store_that_is_no_database_is_refused() {
+    let shelf = Shelf::new();
+    let data = shelf.path().join(".projector");
+    fs::create_dir(&data).unwrap();
+    fs::write(
+        data.join("projector.db"),
+        "this is no database\n".repeat(100),
+    )
+    .unwrap();
+    let prose = shelf.bad(&["run", "--once"], 1);
+    assert!(prose.starts_with("error[store-"), "{prose}");
+    assert!(prose.contains("projector.db"), "{prose}");
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_made_is_refused() {
+    let shelf = Shelf::new();
+    fs::write(shelf.path().join("file"), "").unwrap();
+    let prose = shelf.bad(&["run", "--once", "--data-dir", "file/data"], 1);
+    assert!(prose.starts_with("error[store-failed]: "), "{prose}");
+    assert!(prose.contains("file/data"), "{prose}");
+}
+
+#[test]
+fn nothing_of_a_file_with_a_bad_line_is_written() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let journal = shelf.path().join(".projector/emulator.journal");
+    let before = fs::read(&journal).unwrap();
+    let good = "{\"id\":\"a\",\"room\":\"west\",\"copies\":1}\n";
+    for (line, says) in [
+        ("{\"id\":", "EOF while parsing"),
+        ("[]", "no JSON object"),
+        ("{\"room\":\"west\"}", "has no \"id\""),
+        ("{\"id\":\"a/b\"}", "contains \"/\""),
+        ("{\"id\":\"b\",\"room\":[]}", "partition key"),
+    ] {
+        let file = shelf.path().join("books.jsonl");
+        // More than one group of writes before the bad line.
+        fs::write(&file, format!("{}\n{line}\n{good}", good.repeat(600))).unwrap();
+        let prose = shelf.bad(&["dev", "load", "shelf", "books.jsonl"], 1);
+        assert!(prose.starts_with("error[bad-document]: "), "{prose}");
+        assert!(prose.contains("books.jsonl:602 "), "{prose}");
+        assert!(prose.contains(says), "{prose}");
+    }
+    assert_eq!(fs::read(&journal).unwrap(), before);
+}
+
+#[test]
+fn a_page_that_keeps_failing_ends_a_run_once() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let book = r#"{"id": "w", "room": "west", "copies": 1, "task": "fail"}"#;
+    shelf.good(&["dev", "put", "shelf", book]);
+    let settings = shelf.path().join("projector.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(
+        &settings,
+        format!("once_attempts = 2\nbackoff_max = \"1ms\"\n{text}"),
+    )
+    .unwrap();
+    let prose = shelf.bad(&["run", "--once"], 1);
+    assert!(prose.contains("error[gave-up]: "), "{prose}");
+    assert!(prose.contains("book w is on loan"), "{prose}");
+    let lines = shelf.good(&["status", "--json"]);
+    assert!(lines.contains(r#""backlog":1,"#), "{lines}");
+}
+
+#[test]
+fn a_changed_partition_key_is_refused() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let prose = {
+        let settings = shelf.path().join("projector.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, text.replace("/room", "/id")).unwrap();
+        shelf.bad(&["run", "--once"], 1)
+    };
+    assert!(prose.starts_with("error[bad-setting]: "), "{prose}");
+    assert!(prose.contains("partition key"), "{prose}");
+}

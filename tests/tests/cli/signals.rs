@@ -1,0 +1,95 @@
+//! Ending a run, and living beside one.
+
+use super::program::{Shelf, text};
+
+#[test]
+fn the_first_signal_finishes_what_is_in_hand() {
+    for signal in ["INT", "TERM"] {
+        let shelf = Shelf::new();
+        let mut run = shelf.start(&["run"]);
+        run.until("listening");
+        run.signal(signal);
+        let (code, prose) = run.end();
+        assert_eq!(code, Some(0), "{prose}");
+        assert!(prose.contains("finishing what is in hand"), "{prose}");
+        // Everything is committed: a second run has nothing to do.
+        let again = shelf.run(&["run", "--once"]);
+        let prose = text(&again.stderr);
+        assert!(prose.contains("\n0 changes applied"), "{prose}");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once_and_the_page_is_read_again() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let shelf = Shelf::new();
+        shelf.good(&["run", "--once"]);
+        let mut run = shelf.start(&["run"]);
+        run.until("listening");
+        let hang = r#"{"id": "hang", "room": "west", "copies": 1, "task": "hang"}"#;
+        shelf.good(&["dev", "put", "shelf", hang]);
+        run.until("hanging");
+        run.signal(signal);
+        run.until("finishing what is in hand");
+        run.signal(signal);
+        let (ended, prose) = run.end();
+        assert_eq!(ended, Some(code), "{prose}");
+        let lines = shelf.good(&["status", "--json"]);
+        let behind = lines
+            .lines()
+            .filter(|line| line.contains(r#""projection":"books""#))
+            .filter(|line| line.contains(r#""backlog":1,"#))
+            .count();
+        assert_eq!(behind, 1, "{lines}");
+    }
+}
+
+#[test]
+fn a_stop_waits_no_longer_than_the_drain() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let mut run = shelf.start(&["run", "--drain", "50ms"]);
+    run.until("listening");
+    let hang = r#"{"id": "hang", "room": "west", "copies": 1, "task": "hang"}"#;
+    shelf.good(&["dev", "put", "shelf", hang]);
+    run.until("hanging");
+    run.signal("TERM");
+    let (code, prose) = run.end();
+    assert_eq!(code, Some(0), "{prose}");
+}
+
+#[test]
+fn a_second_run_is_refused_and_the_first_is_named() {
+    let shelf = Shelf::new();
+    let mut run = shelf.start(&["run"]);
+    run.until("listening");
+    let prose = shelf.bad(&["run"], 1);
+    assert!(prose.starts_with("error[already-running]: "), "{prose}");
+    assert!(prose.contains("(process "), "{prose}");
+    // After a `kill -9` nothing stands in the way.
+    run.signal("KILL");
+    run.end();
+    shelf.good(&["run", "--once"]);
+}
+
+#[test]
+fn documents_are_written_and_the_status_is_read_while_it_runs() {
+    let shelf = Shelf::new();
+    let mut run = shelf.start(&["run"]);
+    run.until("listening");
+    let file = shelf.path().join("books.jsonl");
+    std::fs::write(&file, "{\"id\":\"a\",\"room\":\"west\",\"copies\":1}\n").unwrap();
+    shelf.good(&["dev", "load", "shelf", "books.jsonl"]);
+    let book = r#"{"id": "b", "room": "west", "copies": 1}"#;
+    shelf.good(&["dev", "put", "shelf", book]);
+    shelf.good(&["dev", "delete", "shelf", "a", "--key", "\"west\""]);
+    let prose = shelf.bad(&["dev", "delete", "shelf", "a", "--key", "west"], 1);
+    assert!(prose.starts_with("error[bad-document]: "), "{prose}");
+    let lines = shelf.good(&["status", "--json"]);
+    assert!(!lines.contains(r#""instance":null"#), "{lines}");
+    assert!(lines.contains(r#""backlog":"#), "{lines}");
+    let check = shelf.good(&["check"]);
+    assert_eq!(check, "ok: 2 projections\n");
+    run.signal("INT");
+    assert_eq!(run.end().0, Some(0));
+}
