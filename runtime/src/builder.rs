@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use projectionist::Linked;
 use projectionist::extract::state::States;
-use projectionist::registry::Registry;
+use projectionist::registry::{Registry, RegistryError};
 use projectionist::verdict::BoxError;
 use serde::de::DeserializeOwned;
 
@@ -156,9 +156,7 @@ fn setup_problem(error: BoxError) -> Problem {
 
 /// The linked projections.
 pub(crate) fn registry() -> Result<Registry, Problems> {
-    use projectionist::registry::RegistryError;
-
-    Registry::collect().map_err(|errors| {
+    let registry = Registry::collect().map_err(|errors| {
         let problems = errors.into_iter().map(|error| {
             let (code, help) = match &error {
                 RegistryError::Duplicate { .. } => (
@@ -173,7 +171,24 @@ pub(crate) fn registry() -> Result<Registry, Problems> {
             Problem::new(code, error.to_string(), help)
         });
         Problems(problems.collect())
-    })
+    })?;
+    // The attribute refuses an empty name; a projection written by hand can have one.
+    let nameless: Vec<_> = registry
+        .iter()
+        .filter(|def| def.spec.name.is_empty())
+        .map(|def| {
+            Problem::new(
+                codes::EMPTY_NAME,
+                format!("a projection has no name ({})", def.location),
+                "Give it one; checkpoints are filed under the name.",
+            )
+        })
+        .collect();
+    if nameless.is_empty() {
+        Ok(registry)
+    } else {
+        Err(Problems(nameless))
+    }
 }
 
 /// What the program's set-up works on.

@@ -57,8 +57,14 @@ fn describe(problem: &Problem) -> String {
         .as_deref()
         .map(|source| chain(source))
         .unwrap_or_default();
+    let mut said = String::new();
     for cause in causes {
+        // Many errors repeat their source in their own text.
+        if said.contains(&cause) {
+            continue;
+        }
         let _ = writeln!(text, "  caused by: {}", cause.replace('\n', "\n    "));
+        said = cause;
     }
     let _ = writeln!(text, "  help: {}", problem.help);
     text

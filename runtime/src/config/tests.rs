@@ -265,30 +265,3 @@ fn the_programs_own_settings_are_typed_and_masked() {
     assert!(error.contains("missing field `most`"), "{error}");
     assert!(!error.contains("hush"), "{error}");
 }
-
-/// The book's tables are written by `SNAPSHOTS=overwrite cargo test -p projectionist-runtime`.
-#[test]
-fn the_books_tables_are_fresh() {
-    const END: &str = "<!-- end -->";
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../book/src");
-    let tables = [
-        ("settings", super::reference()),
-        ("errors", crate::problem::codes::reference()),
-    ];
-    for (name, table) in tables {
-        let path = folder.join(name).with_extension("md");
-        let stored = std::fs::read_to_string(&path).unwrap();
-        let mark = format!("<!-- {name}: made from the code -->\n");
-        let (before, rest) = stored.split_once(&mark).unwrap();
-        let (_, after) = rest.split_once(END).unwrap();
-        let fresh = format!("{before}{mark}{table}{END}{after}");
-        if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
-            std::fs::write(&path, &fresh).unwrap();
-        } else {
-            assert!(
-                stored == fresh,
-                "book/src/{name}.md is stale: run `SNAPSHOTS=overwrite cargo test -p projectionist-runtime`"
-            );
-        }
-    }
-}

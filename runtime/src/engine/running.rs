@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::prepare::store_problem;
 use super::{Ready, Setup};
 use crate::apply::Runner;
 use crate::board::{Board, Seat};
@@ -14,7 +15,7 @@ use crate::coordination::{PumpReport, PumpState};
 use crate::problem::{Problem, codes};
 use crate::pump::{Pulse, Pump};
 use crate::reporter::Reporter;
-use crate::store::Checkpoint;
+use crate::store::{Checkpoint, StoreError};
 
 /// When pumps end by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,6 +262,12 @@ impl Post {
             let pulse = Arc::clone(&self.seat.pulse);
             match Pump::take(Arc::clone(&self.runner), &self.checkpoint, pulse).await {
                 Ok(pump) => break pump,
+                // No waiting mends these: a person must.
+                Err(
+                    error @ (StoreError::ReadOnly { .. }
+                    | StoreError::Schema { .. }
+                    | StoreError::Corrupt { .. }),
+                ) => return Err(store_problem(&self.runner.id.name, error)),
                 Err(error) => {
                     let delay = self.runner.limits.backoff_first;
                     let why = format!(

@@ -1,8 +1,11 @@
 //! Bad input: a clear error, a code that is not 0, nothing lost.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 
-use super::program::Shelf;
+use super::program::{Shelf, text};
 
 #[test]
 fn a_corrupt_journal_is_refused_by_its_offset_and_left_alone() {
@@ -37,6 +40,51 @@ fn a_journal_that_lost_its_end_is_noticed() {
     let prose = shelf.bad(&["run", "--once"], 1);
     assert!(prose.contains("error[beyond-end]: "), "{prose}");
     assert!(!prose.contains("demonstration"), "{prose}");
+}
+
+#[test]
+fn another_mode_under_an_old_name_is_refused() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let changed = env!("CARGO_BIN_EXE_changed");
+    for command in [&["check"][..], &["run", "--only", "trail"]] {
+        let prose = shelf.bad_of(changed, command);
+        assert!(prose.starts_with("error[mode-changed]: "), "{prose}");
+        assert!(prose.contains("`trail`"), "{prose}");
+    }
+    let prose = shelf.bad_of(changed, &["run", "--only", "books"]);
+    assert!(prose.starts_with("error[ddl-failed]: "), "{prose}");
+    assert!(prose.contains("tabel"), "{prose}");
+}
+
+/// Root may write everywhere, so then the program runs as nobody.
+#[test]
+fn a_store_that_may_only_be_read_is_refused() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let data = shelf.path().join(".projector");
+    let store = data.join("projector.db");
+    let before = fs::read(&store).unwrap();
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for file in fs::read_dir(&data).unwrap() {
+        let path = file.unwrap().path();
+        let is_store = path.to_string_lossy().contains("projector.db");
+        mode(&path, if is_store { 0o444 } else { 0o666 });
+    }
+    mode(&data, 0o777);
+    mode(shelf.path(), 0o755);
+    let mut command = shelf.command(&["run", "--once"]);
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        command.uid(65534).gid(65534);
+    }
+    let output = command.output().unwrap();
+    let prose = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{prose}");
+    assert!(prose.contains("error[store-read-only]: "), "{prose}");
+    assert!(prose.contains("projector.db"), "{prose}");
+    assert_eq!(fs::read(&store).unwrap(), before);
 }
 
 #[test]

@@ -23,11 +23,25 @@ impl Shelf {
         Self(folder)
     }
 
+    /// Runs another program to a bad end.
+    pub(crate) fn bad_of(&self, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(self.path())
+            .env("PROJECTOR_LOG", "off")
+            .env_remove("CARGO_MANIFEST_DIR")
+            .output()
+            .unwrap();
+        let prose = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{prose}");
+        prose
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shelf"));
         command
             .args(arguments)

@@ -1,0 +1,1 @@
+create tabel books (id text primary key);
