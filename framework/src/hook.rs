@@ -3,6 +3,9 @@
 //! Generated code walks a [`Page`]: for each change that some hook wants it gets the kind and a
 //! context, calls the hook, and hands the result back. One boxed future a page, generic code inside.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +18,7 @@ use crate::extract::ExtractError;
 use crate::extract::ctx::DeleteKind;
 use crate::extract::state::{StateKey, States};
 use crate::extract::tx::Transaction;
-use crate::filter::{self, Condition};
+use crate::filter::{self, Condition, Set};
 use crate::needs::{Kind, Mode, Needs};
 use crate::projection::Spec;
 use crate::verdict::{BoxError, Verdict};
@@ -89,6 +92,44 @@ impl Hooks {
         needs
     }
 
+    /// The hook that takes an operation, which may be a delete of some kind.
+    fn of(&self, delete: Option<DeleteKind>, operation: Operation) -> Option<(Kind, Hook)> {
+        let upsert = self.on_upsert.map(|hook| (Kind::Upsert, hook));
+        let on_delete = self.on_delete.map(|hook| (Kind::Delete, hook));
+        match (delete, operation) {
+            (Some(DeleteKind::Expired), _) => {
+                let expire = self.on_expire.map(|hook| (Kind::Expire, hook));
+                expire.or(on_delete)
+            }
+            (Some(_), _) => on_delete,
+            (None, Operation::Create) => self.on_create.map(|hook| (Kind::Create, hook)).or(upsert),
+            (None, Operation::Replace) => {
+                self.on_replace.map(|hook| (Kind::Replace, hook)).or(upsert)
+            }
+            (None, _) => upsert,
+        }
+    }
+
+    /// How many conditions a projection and its hooks may have together.
+    #[doc(hidden)]
+    pub const MAX_CONDITIONS: usize = Set::BITS as usize;
+
+    /// How many conditions the hooks have.
+    #[doc(hidden)]
+    pub const fn conditions(&self) -> usize {
+        const fn count(hook: &Option<Hook>) -> usize {
+            match hook {
+                Some(hook) => hook.only.len(),
+                None => 0,
+            }
+        }
+        count(&self.on_upsert)
+            + count(&self.on_create)
+            + count(&self.on_replace)
+            + count(&self.on_delete)
+            + count(&self.on_expire)
+    }
+
     /// The feed mode that gives what they ask for.
     pub const fn mode(&self, soft_delete: bool) -> Mode {
         let hard_deletes = self.on_delete.is_some() && !soft_delete;
@@ -139,8 +180,7 @@ pub enum Failure {
 pub struct Page<'a> {
     changes: &'a [RawChange],
     hooks: &'static Hooks,
-    only: &'static [Condition],
-    soft_delete: Option<&'static Condition>,
+    filters: Filters,
     states: &'a States,
     tx: Option<&'a mut (dyn Transaction + 'static)>,
     info: PageInfo<'a>,
@@ -219,8 +259,7 @@ impl<'a> Page<'a> {
         Self {
             changes,
             hooks,
-            only: spec.only,
-            soft_delete: spec.soft_delete.as_ref(),
+            filters: Filters::new(spec, hooks),
             states,
             tx,
             info,
@@ -301,43 +340,69 @@ impl<'a> Page<'a> {
         &self,
         change: &RawChange,
     ) -> Result<Option<(Kind, Hook, Option<DeleteKind>)>, serde_json::Error> {
+        let filters = &self.filters;
         let document = change.current.as_ref().or(change.previous.as_ref());
-        let wanted = |conditions: &[Condition]| match document {
-            Some(document) if !conditions.is_empty() => filter::matches(conditions, document),
-            _ => Ok(true),
+        let holding = match document {
+            Some(document) if !filters.conditions.is_empty() => {
+                filter::scan(&filters.conditions, document)?
+            }
+            Some(_) => 0,
+            None => Set::MAX,
         };
-        if !wanted(self.only)? {
+        let wanted = |conditions: Set| holding & conditions == conditions;
+        if !wanted(filters.only) {
             return Ok(None);
         }
-        let delete = match (change.operation, self.soft_delete, &change.current) {
-            (Operation::Delete, ..) if change.expired => Some(DeleteKind::Expired),
-            (Operation::Delete, ..) => Some(DeleteKind::Hard),
-            (_, Some(mark), Some(current)) => {
-                filter::matches(std::slice::from_ref(mark), current)?.then_some(DeleteKind::Soft)
+        let delete = match change.operation {
+            Operation::Delete if change.expired => Some(DeleteKind::Expired),
+            Operation::Delete => Some(DeleteKind::Hard),
+            _ if filters.mark != 0 && change.current.is_some() && wanted(filters.mark) => {
+                Some(DeleteKind::Soft)
             }
             _ => None,
         };
-        let Hooks {
-            on_upsert,
-            on_create,
-            on_replace,
-            on_delete,
-            on_expire,
-        } = *self.hooks;
-        let upsert = on_upsert.map(|hook| (Kind::Upsert, hook));
-        let on_delete = on_delete.map(|hook| (Kind::Delete, hook));
-        let chosen = match (delete, change.operation) {
-            (Some(DeleteKind::Expired), _) => {
-                on_expire.map(|hook| (Kind::Expire, hook)).or(on_delete)
-            }
-            (Some(_), _) => on_delete,
-            (None, Operation::Create) => on_create.map(|hook| (Kind::Create, hook)).or(upsert),
-            (None, Operation::Replace) => on_replace.map(|hook| (Kind::Replace, hook)).or(upsert),
-            (None, _) => upsert,
+        let chosen = self.hooks.of(delete, change.operation);
+        Ok(chosen
+            .filter(|(kind, _)| wanted(filters.hooks[kind.index()]))
+            .map(|(kind, hook)| (kind, hook, delete)))
+    }
+}
+
+/// All conditions of a projection in one list, so that one pass over a document answers them all.
+struct Filters {
+    conditions: Vec<Condition>,
+    only: Set,
+    mark: Set,
+    /// By [`Kind::index`].
+    hooks: [Set; Kind::COUNT],
+}
+
+impl Filters {
+    fn new(spec: &Spec, hooks: &Hooks) -> Self {
+        let mut conditions = Vec::new();
+        let mut add = |more: &[Condition]| {
+            let before = filter::all(conditions.len());
+            conditions.extend_from_slice(more);
+            filter::all(conditions.len()) & !before
         };
-        match chosen {
-            Some((kind, hook)) if wanted(hook.only)? => Ok(Some((kind, hook, delete))),
-            _ => Ok(None),
+        let only = add(spec.only);
+        let mark = add(spec.soft_delete.as_slice());
+        let mut sets = [0; Kind::COUNT];
+        for (kind, hook) in hooks.iter() {
+            sets[kind.index()] = add(hook.only);
+        }
+        // The attribute refuses more.
+        assert!(
+            conditions.len() <= Hooks::MAX_CONDITIONS,
+            "projection `{}` has more than {} conditions",
+            spec.name,
+            Hooks::MAX_CONDITIONS,
+        );
+        Self {
+            conditions,
+            only,
+            mark,
+            hooks: sets,
         }
     }
 }

@@ -60,14 +60,16 @@ impl Kind {
         }
     }
 
+    /// How many kinds there are.
+    pub(crate) const COUNT: usize = 5;
+
+    /// Its place in arrays by kind.
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+
     const fn bit(self) -> u8 {
-        match self {
-            Self::Upsert => Kinds::UPSERT.0,
-            Self::Create => Kinds::CREATE.0,
-            Self::Replace => Kinds::REPLACE.0,
-            Self::Delete => Kinds::DELETE.0,
-            Self::Expire => Kinds::EXPIRE.0,
-        }
+        1 << self.index()
     }
 }
 

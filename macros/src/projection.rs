@@ -220,6 +220,13 @@ impl Projection {
                 );
             },
         ];
+        let conditions = options.only.iter().flatten().count() + usize::from(soft_delete);
+        checks.push(quote_spanned! {ident.span()=>
+            ::core::assert!(
+                __hooks.conditions() + #conditions <= __p::Hooks::MAX_CONDITIONS,
+                "this projection and its hooks have more than 128 conditions"
+            );
+        });
         if let Some((span, _)) = options.soft_delete {
             checks.push(quote_spanned! {span=>
                 ::core::assert!(
