@@ -12,14 +12,8 @@ pub use crate::projection::{Ddl, NoHooks, Projection, Spec, Start};
 pub use crate::registry::{Location, ProjectionDef};
 pub use crate::verdict::{BoxError, IntoVerdict};
 
-/// What a hook returned, as an answer.
-///
-/// # Errors
-///
-/// The hook's own.
-pub fn answer(returned: impl IntoVerdict) -> Answer {
-    returned.into_verdict().map_err(Failure::Hook)
-}
+/// Says of a type with hooks that it is no projection, if it is none.
+pub const fn is_projection<P: Projection>() {}
 
 /// What forces the all-versions mode.
 #[derive(Clone, Copy, Debug)]

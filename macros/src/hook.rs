@@ -146,6 +146,8 @@ impl Hook<'_> {
             (quote!(&[]), quote!(&[]))
         };
         let only = self.options.only.iter().flatten();
+        let projection =
+            spoken.map(|_| quote_spanned!(self.sig.ident.span()=> __p::is_projection::<Self>();));
         quote! {
             #(#cfgs)*
             #[doc(hidden)]
@@ -155,6 +157,7 @@ impl Hook<'_> {
                 use #private as __p;
                 #errors
                 #spoken
+                #projection
                 let __needs = __p::Needs::NOTHING;
                 #arguments
                 ::core::option::Option::Some(__p::Hook {
@@ -202,7 +205,7 @@ impl Hook<'_> {
         let body = if sound {
             self.body()
         } else {
-            quote!(::core::unreachable!())
+            quote!(async move { ::core::unreachable!() })
         };
         let future = quote_spanned! {sig.ident.span()=>
             impl ::core::future::Future<Output = #private::Answer> + ::core::marker::Send + '__a
@@ -239,18 +242,23 @@ impl Hook<'_> {
             }
         });
         let this = sig.receiver().map(|_| quote!(self,));
-        let output = match &sig.output {
-            ReturnType::Default => ident.span(),
-            ReturnType::Type(_, ty) => ty.span(),
-        };
-        let answer = quote_spanned!(output=> __p::answer);
         let call = quote_spanned!(ident.span()=> Self::#ident(#this #(#names),*).await);
+        // Named through its own type, a wrong one is underlined as a whole.
+        let answer = match &sig.output {
+            ReturnType::Type(_, ty) if !matches!(**ty, Type::ImplTrait(_)) => {
+                quote_spanned! {ty.span()=>
+                    <#ty as __p::IntoVerdict>::into_verdict(__returned)
+                }
+            }
+            _ => quote!(__p::IntoVerdict::into_verdict(__returned)),
+        };
         let mutable = (!names.is_empty()).then(|| quote!(let mut __cx = __cx;));
         let future = quote_spanned! {ident.span()=>
             async move {
                 #mutable
                 #(#extract)*
-                #answer(#call)
+                let __returned = #call;
+                #answer.map_err(__p::Failure::Hook)
             }
         };
         quote! {

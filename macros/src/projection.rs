@@ -18,7 +18,7 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
         return quote!(#item #errors);
     };
     let (ident, generics, fields) = match parsed {
-        Item::Struct(item) => (item.ident, item.generics, item.fields),
+        Item::Struct(item) => (item.ident, item.generics, Some(item.fields)),
         Item::Enum(item) => (item.ident, item.generics, misplaced(&mut errors)),
         Item::Union(item) => (item.ident, item.generics, misplaced(&mut errors)),
         _ => {
@@ -32,7 +32,7 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
         generics,
         options,
     };
-    let build = projection.check(&fields, &mut errors);
+    let build = projection.check(fields.as_ref(), &mut errors);
     let code = projection.render(&build, &errors);
     quote! {
         #item
@@ -41,11 +41,11 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
-fn misplaced(errors: &mut Errors) -> Fields {
+fn misplaced(errors: &mut Errors) -> Option<Fields> {
     errors.at_attribute(
         "`#[projection]` goes on a struct; its hooks are methods in an impl block of that struct",
     );
-    Fields::Unit
+    None
 }
 
 /// What the code generator needs to know.
@@ -58,7 +58,7 @@ struct Projection {
 
 impl Projection {
     /// Checks what can be seen here. The expression that makes the one instance.
-    fn check(&self, fields: &Fields, errors: &mut Errors) -> TokenStream {
+    fn check(&self, fields: Option<&Fields>, errors: &mut Errors) -> TokenStream {
         let Self {
             generics, options, ..
         } = self;
@@ -78,10 +78,15 @@ impl Projection {
                 "a generic projection can't register itself: say `register = false`, and register each concrete type by hand",
             );
         }
-        match &options.init {
-            Some(init) => quote!(__p::IntoProjection::into_projection((#init)(__states))),
-            None if fields.is_empty() => quote!(::core::result::Result::Ok(Self {})),
-            None => {
+        match (&options.init, fields) {
+            (_, None) => quote!(::core::unreachable!()),
+            (Some(init), _) => {
+                quote!(__p::IntoProjection::<Self>::into_projection((#init)(__states)))
+            }
+            (None, Some(fields)) if fields.is_empty() => {
+                quote!(::core::result::Result::Ok(Self {}))
+            }
+            (None, Some(fields)) => {
                 if errors.is_empty() {
                     errors.at(
                         fields,
@@ -115,6 +120,21 @@ impl Projection {
             quote!(__p::Kind::#variant => Self::#call(self, __cx).await)
         });
         let checks = sound.then(|| self.checks());
+        // Beside the trait they are one error. What they say of a generic type depends on its
+        // parameters, which only the trait's own constants may name.
+        let (inner, outer) = if generics.params.is_empty() {
+            let outer = checks.map(|checks| {
+                quote! {
+                    const _: () = {
+                        let __hooks = <#ident as __p::Projection>::HOOKS;
+                        #checks
+                    };
+                }
+            });
+            (None, outer)
+        } else {
+            (checks, None)
+        };
         let soft_delete = self.options.soft_delete.is_some();
         let mode = match self.options.mode {
             Some((_, Mode::LatestVersion)) => quote!(__p::Mode::LatestVersion),
@@ -134,7 +154,7 @@ impl Projection {
                     const SPEC: __p::Spec = #spec;
                     const HOOKS: __p::Hooks = {
                         let __hooks = __p::Hooks { #(#fields),* };
-                        #checks
+                        #inner
                         __hooks
                     };
                     const MODE: __p::Mode = #mode;
@@ -164,6 +184,7 @@ impl Projection {
                         })
                     }
                 }
+                #outer
                 #register
             };
         }
@@ -266,12 +287,8 @@ impl Projection {
 
     fn register(&self) -> TokenStream {
         let ident = &self.ident;
-        if !self.generics.params.is_empty() {
-            return TokenStream::new();
-        }
         if self.options.register == Some(false) {
-            // Nobody may ever look at the hooks, but what is wrong with them is said all the same.
-            return quote!(const _: __p::Hooks = <#ident as __p::Projection>::HOOKS;);
+            return TokenStream::new();
         }
         quote! {
             __p::inventory::submit! {

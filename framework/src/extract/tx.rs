@@ -96,8 +96,12 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// The database's.
-    pub async fn execute(&mut self, sql: &str, params: impl Params) -> Result<u64, TxError> {
-        self.0.execute(sql, params.into_values()).await
+    pub fn execute<'t>(
+        &'t mut self,
+        sql: &'t str,
+        params: impl Params,
+    ) -> BoxFuture<'t, Result<u64, TxError>> {
+        self.0.execute(sql, params.into_values())
     }
 
     /// The only row. None or several are an error.

@@ -1,0 +1,13 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "users", name = "billing")]
+pub struct Billing {
+    currency: String,
+}
+
+impl Billing {
+    #[on_upsert]
+    async fn keep(&self, _user: Change<String>) {}
+}
+
+fn main() {}

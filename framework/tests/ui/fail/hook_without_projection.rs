@@ -1,0 +1,10 @@
+use projectionist::prelude::*;
+
+pub struct Billing;
+
+impl Billing {
+    #[on_upsert]
+    async fn keep(&self, _user: Change<String>) {}
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "users", name = "billing", mode = latest_version)]
+pub struct Billing;
+
+impl Billing {
+    #[on_upsert]
+    async fn keep(&self, _before: Option<Previous<String>>) {}
+}
+
+fn main() {}

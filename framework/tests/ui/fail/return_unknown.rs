@@ -1,0 +1,13 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "users", name = "billing")]
+pub struct Billing;
+
+impl Billing {
+    #[on_upsert]
+    async fn keep(&self, _user: Change<String>) -> Option<u8> {
+        None
+    }
+}
+
+fn main() {}

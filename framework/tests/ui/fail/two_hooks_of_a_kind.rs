@@ -1,0 +1,14 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "users", name = "billing")]
+pub struct Billing;
+
+impl Billing {
+    #[on_upsert]
+    async fn keep(&self, _user: Change<String>) {}
+
+    #[on_upsert]
+    async fn charge(&self, _user: Change<String>) {}
+}
+
+fn main() {}

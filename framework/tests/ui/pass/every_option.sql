@@ -1,0 +1,1 @@
+create table if not exists t (id text primary key);
