@@ -64,9 +64,10 @@ pub(crate) type Set = u128;
 
 /// The first `count` conditions.
 pub(crate) const fn all(count: usize) -> Set {
-    match Set::MAX.checked_shl(count as u32) {
-        Some(rest) => !rest,
-        None => Set::MAX,
+    if count < Set::BITS as usize {
+        (1 << count) - 1
+    } else {
+        Set::MAX
     }
 }
 

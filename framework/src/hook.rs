@@ -117,17 +117,17 @@ impl Hooks {
     /// How many conditions the hooks have.
     #[doc(hidden)]
     pub const fn conditions(&self) -> usize {
-        const fn count(hook: &Option<Hook>) -> usize {
+        const fn count(hook: Option<&Hook>) -> usize {
             match hook {
                 Some(hook) => hook.only.len(),
                 None => 0,
             }
         }
-        count(&self.on_upsert)
-            + count(&self.on_create)
-            + count(&self.on_replace)
-            + count(&self.on_delete)
-            + count(&self.on_expire)
+        count(self.on_upsert.as_ref())
+            + count(self.on_create.as_ref())
+            + count(self.on_replace.as_ref())
+            + count(self.on_delete.as_ref())
+            + count(self.on_expire.as_ref())
     }
 
     /// The feed mode that gives what they ask for.

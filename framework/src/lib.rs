@@ -39,7 +39,10 @@
 //! ```
 
 // Lets the macros' `::projectionist` mean this crate, in its own tests too.
-#[expect(unused_extern_crates, reason = "for the macros, inside this crate")]
+#[cfg_attr(
+    not(test),
+    expect(unused_extern_crates, reason = "for the macros, inside this crate")
+)]
 extern crate self as projectionist;
 
 pub mod change;

@@ -1,5 +1,8 @@
 //! Every projection that is linked into the program.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use crate::extract::state::{StateKey, States};

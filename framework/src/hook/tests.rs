@@ -70,10 +70,10 @@ fn expired() -> RawChange {
 /// The kinds that a page of these changes names, each answered with `Done`, and what became of it.
 fn walk(
     spec: Spec,
-    hooks: Hooks,
+    hooks: &Hooks,
     changes: &[RawChange],
 ) -> (Vec<(Kind, Option<DeleteKind>)>, Outcome) {
-    let (spec, hooks) = (Box::leak(Box::new(spec)), Box::leak(Box::new(hooks)));
+    let (spec, hooks) = (Box::leak(Box::new(spec)), Box::leak(Box::new(*hooks)));
     let states = States::default();
     let cancellation = CancellationToken::new();
     let progress = AtomicUsize::new(0);
@@ -94,7 +94,7 @@ fn walk(
     (called, page.finish())
 }
 
-fn kind(spec: Spec, hooks: Hooks, change: RawChange) -> Option<(Kind, Option<DeleteKind>)> {
+fn kind(spec: Spec, hooks: &Hooks, change: RawChange) -> Option<(Kind, Option<DeleteKind>)> {
     let (called, outcome) = walk(spec, hooks, &[change]);
     assert_eq!(outcome.applied, called.len());
     assert_eq!(outcome.applied + outcome.unwanted, 1);
@@ -191,7 +191,7 @@ fn each_operation_goes_to_one_hook() {
         ];
         for ((change, delete), expected) in changes.into_iter().zip(expected) {
             let operation = change.operation;
-            let called = kind(SPEC, hooks, change);
+            let called = kind(SPEC, &hooks, change);
             assert_eq!(
                 called,
                 expected.map(|kind| (kind, delete)),
@@ -212,19 +212,19 @@ fn a_marked_write_is_a_delete() {
     let soft = Some((Kind::Delete, Some(DeleteKind::Soft)));
     let upsert = Some((Kind::Upsert, None));
     for operation in [Operation::Upsert, Operation::Create, Operation::Replace] {
-        assert_eq!(kind(SOFT, hooks, change(operation, marked, "")), soft);
-        assert_eq!(kind(SOFT, hooks, change(operation, "{}", "")), upsert);
-        assert_eq!(kind(SPEC, hooks, change(operation, marked, "")), upsert);
+        assert_eq!(kind(SOFT, &hooks, change(operation, marked, "")), soft);
+        assert_eq!(kind(SOFT, &hooks, change(operation, "{}", "")), upsert);
+        assert_eq!(kind(SPEC, &hooks, change(operation, marked, "")), upsert);
     }
     // A document that is written again without its mark is back.
     assert_eq!(
-        kind(SOFT, hooks, change(Operation::Replace, "{}", marked)),
+        kind(SOFT, &hooks, change(Operation::Replace, "{}", marked)),
         upsert
     );
     // P30: the purge of a marked document is a delete of its own.
     let purge = change(Operation::Delete, "", marked);
     assert_eq!(
-        kind(SOFT, hooks, purge),
+        kind(SOFT, &hooks, purge),
         Some((Kind::Delete, Some(DeleteKind::Hard)))
     );
     let without = Hooks {
@@ -232,7 +232,7 @@ fn a_marked_write_is_a_delete() {
         ..hooks
     };
     assert_eq!(
-        kind(SOFT, without, change(Operation::Upsert, marked, "")),
+        kind(SOFT, &without, change(Operation::Upsert, marked, "")),
         None
     );
 }
@@ -253,7 +253,7 @@ fn filters_of_the_projection_and_of_the_hook_must_both_hold() {
         ..NONE
     };
     let called =
-        |json: &str| kind(spec, hooks, change(Operation::Upsert, json, "")).map(|(kind, _)| kind);
+        |json: &str| kind(spec, &hooks, change(Operation::Upsert, json, "")).map(|(kind, _)| kind);
     assert_eq!(
         called(r#"{"type":"user","plan":"pro"}"#),
         Some(Kind::Upsert)
@@ -275,7 +275,7 @@ fn a_delete_is_filtered_by_what_it_carries() {
         on_delete: Some(HOOK),
         ..NONE
     };
-    let called = |change| kind(spec, hooks, change).is_some();
+    let called = |change| kind(spec, &hooks, change).is_some();
     assert!(called(change(Operation::Delete, "", "")));
     assert!(called(expired()));
     assert!(called(change(Operation::Delete, "", r#"{"type":"user"}"#)));
@@ -301,7 +301,7 @@ fn what_no_filter_can_read_is_put_down() {
         change(Operation::Upsert, "[", ""),
         change(Operation::Upsert, r#"{"type":"user"}"#, ""),
     ];
-    let (called, outcome) = walk(spec, hooks, &changes);
+    let (called, outcome) = walk(spec, &hooks, &changes);
     assert_eq!(called, [(Kind::Upsert, None)]);
     assert_eq!((outcome.applied, outcome.unwanted), (1, 1));
     let [letter] = &outcome.undecodable[..] else {
@@ -309,6 +309,8 @@ fn what_no_filter_can_read_is_put_down() {
     };
     assert_eq!((letter.index, letter.hook), (1, ""));
 }
+
+type Expected = fn(&StopReason) -> bool;
 
 #[test]
 fn answers_settle_a_page() {
@@ -331,7 +333,7 @@ fn answers_settle_a_page() {
         progress: &progress,
     };
     let wrong = || serde_json::from_str::<u8>("x").unwrap_err();
-    let stops: [(Answer, fn(&StopReason) -> bool); 4] = [
+    let stops: [(Answer, Expected); 4] = [
         (Ok(Verdict::poison("bad")), |why| {
             matches!(why, StopReason::Poison(_))
         }),
