@@ -13,6 +13,8 @@ mod kind;
 mod names;
 mod options;
 mod projection;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

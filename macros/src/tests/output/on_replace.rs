@@ -1,0 +1,48 @@
+impl Billing {
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unused_async,
+        clippy::unused_self,
+        reason = "the signature is the hook's"
+    )]
+    async fn tell() {}
+    #[doc(hidden)]
+    #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
+    pub const __projection_on_replace: ::core::option::Option<
+        ::projectionist::__private0::Hook,
+    > = {
+        #[allow(unused_imports, reason = "generated")]
+        use ::projectionist::__private0 as __p;
+        __p::is_projection::<Self>();
+        let __needs = __p::Needs::NOTHING;
+        ::core::option::Option::Some(__p::Hook {
+            name: "tell",
+            needs: __needs,
+            states: const { &[] },
+            databases: const { &[] },
+            only: const { &[] },
+        })
+    };
+    #[doc(hidden)]
+    #[allow(
+        dead_code,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic,
+        reason = "generated"
+    )]
+    pub fn __projection_call_on_replace<'__a>(
+        &'__a self,
+        __cx: ::projectionist::__private0::HookCx<'__a>,
+    ) -> impl ::core::future::Future<
+        Output = ::projectionist::__private0::Answer,
+    > + ::core::marker::Send + '__a {
+        #[allow(unused_imports, reason = "generated")]
+        use ::projectionist::__private0 as __p;
+        async move {
+            let __returned = Self::tell().await;
+            __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+pub struct Billing;
+::core::compile_error! {
+    "missing `name = /"…/"`: checkpoints are filed under it, so it is never derived"
+}
+const _: () = {
+    #[allow(unused_imports, reason = "generated")]
+    use ::projectionist::__private0 as __p;
+    #[allow(unused_imports, reason = "generated")]
+    use __p::NoHooks as _;
+    #[automatically_derived]
+    impl __p::Projection for Billing {
+        const SPEC: __p::Spec = __p::Spec {
+            name: "",
+            collection: "users",
+            only: &[],
+            soft_delete: ::core::option::Option::None,
+            start: ::core::option::Option::None,
+            batch: ::core::option::Option::None,
+            ddl: ::core::option::Option::None,
+        };
+        const HOOKS: __p::Hooks = {
+            let __hooks = __p::Hooks {
+                on_upsert: Self::__projection_on_upsert,
+                on_create: Self::__projection_on_create,
+                on_replace: Self::__projection_on_replace,
+                on_delete: Self::__projection_on_delete,
+                on_expire: Self::__projection_on_expire,
+            };
+            __hooks
+        };
+        const MODE: __p::Mode = <Self as __p::Projection>::HOOKS.mode(false);
+        fn build(__states: &__p::States) -> ::core::result::Result<Self, __p::BoxError> {
+            let _ = __states;
+            ::core::result::Result::Ok(Self {})
+        }
+        fn apply_page<'__a>(
+            &'__a self,
+            mut __page: __p::Page<'__a>,
+        ) -> __p::BoxFuture<'__a, __p::Outcome> {
+            ::std::boxed::Box::pin(async move {
+                while let ::core::option::Option::Some((__kind, __cx)) = __page.advance()
+                {
+                    let __answer = match __kind {
+                        __p::Kind::Upsert => {
+                            Self::__projection_call_on_upsert(self, __cx).await
+                        }
+                        __p::Kind::Create => {
+                            Self::__projection_call_on_create(self, __cx).await
+                        }
+                        __p::Kind::Replace => {
+                            Self::__projection_call_on_replace(self, __cx).await
+                        }
+                        __p::Kind::Delete => {
+                            Self::__projection_call_on_delete(self, __cx).await
+                        }
+                        __p::Kind::Expire => {
+                            Self::__projection_call_on_expire(self, __cx).await
+                        }
+                        _ => ::core::unreachable!(),
+                    };
+                    if __page.settle(__answer).is_break() {
+                        break;
+                    }
+                }
+                __page.finish()
+            })
+        }
+    }
+};
