@@ -37,6 +37,11 @@
 //! const _: () = assert!(matches!(Plans::MODE, Mode::AllVersionsAndDeletes));
 //! # fn main() {}
 //! ```
+//!
+//! A file of projections imports the [`prelude`]. What an attribute takes stands at the attribute:
+//! [`projection`](macro@projection), [`on_upsert`](macro@on_upsert) and its siblings. What a hook may take as an argument
+//! implements [`Extract`], what it may return [`IntoVerdict`]. The other modules are what the runtime sees: a
+//! [`projection`](mod@projection) and its [`hook`]s, the [`filter`]s before them, the [`registry`] that finds them.
 
 // Lets the macros' `::projectionist` mean this crate, in its own tests too.
 #[cfg_attr(
@@ -75,9 +80,109 @@ pub use projection::{Projection, Start};
 pub use registry::{Location, ProjectionDef, Registry, RegistryError};
 pub use verdict::{BoxError, IntoVerdict, Verdict};
 
-pub use projectionist_macros::{
-    on_create, on_delete, on_expire, on_replace, on_upsert, projection,
-};
+#[doc = include_str!("attributes/projection.md")]
+pub use projectionist_macros::projection;
+
+/// Runs for a document that was created or replaced, unless `on_create` or `on_replace` takes it.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// # #[derive(serde::Deserialize)]
+/// # struct User { id: String }
+/// # #[projection(collection = "users", name = "on_upsert")]
+/// # struct Users;
+/// # impl Users {
+///     #[on_upsert(only(plan = "pro"))]
+///     async fn keep(&self, user: Change<User>, mut tx: Tx<'_>) -> Result<(), TxError> {
+///         tx.execute("insert into users (id) values ($1) on conflict (id) do nothing", (&user.id,)).await?;
+///         Ok(())
+///     }
+/// # }
+/// # fn main() {}
+/// ```
+#[doc = include_str!("attributes/hook.md")]
+pub use projectionist_macros::on_upsert;
+
+/// Runs for a document that is new. Selects all-versions mode.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// # #[derive(serde::Deserialize)]
+/// # struct User { id: String }
+/// # #[projection(collection = "users", name = "on_create")]
+/// # struct Users;
+/// # impl Users {
+///     #[on_create]
+///     async fn welcome(user: Change<User>, key: IdempotencyKey) {
+///         println!("welcome, {} ({key})", user.id);
+///     }
+/// # }
+/// # fn main() {}
+/// ```
+#[doc = include_str!("attributes/hook.md")]
+pub use projectionist_macros::on_create;
+
+/// Runs for a document that was replaced; a patch is a replace. Selects all-versions mode.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// # #[derive(serde::Deserialize)]
+/// # struct User { id: String }
+/// # #[projection(collection = "users", name = "on_replace")]
+/// # struct Users;
+/// # impl Users {
+///     #[on_replace]
+///     async fn compare(now: Change<User>, before: Previous<User>) -> Verdict {
+///         match &*before {
+///             Some(before) if before.id == now.id => Verdict::Skip,
+///             _ => Verdict::Done,
+///         }
+///     }
+/// # }
+/// # fn main() {}
+/// ```
+#[doc = include_str!("attributes/hook.md")]
+pub use projectionist_macros::on_replace;
+
+/// Runs for a document that was deleted or, without `on_expire`, whose time to live ran out. Selects
+/// all-versions mode, unless the projection has a `soft_delete` mark.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// # #[derive(serde::Deserialize)]
+/// # struct User { id: String }
+/// # #[projection(collection = "users", name = "on_delete")]
+/// # struct Users;
+/// # impl Users {
+///     #[on_delete]
+///     async fn forget(id: DocumentId, mut tx: Tx<'_>) -> Result<(), TxError> {
+///         tx.execute("delete from users where id = $1", (id,)).await?;
+///         Ok(())
+///     }
+/// # }
+/// # fn main() {}
+/// ```
+#[doc = include_str!("attributes/hook.md")]
+pub use projectionist_macros::on_delete;
+
+/// Runs for a document whose time to live ran out. Selects all-versions mode.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// # #[derive(serde::Deserialize)]
+/// # struct User { id: String }
+/// # #[projection(collection = "users", name = "on_expire")]
+/// # struct Users;
+/// # impl Users {
+///     #[on_expire]
+///     async fn note(id: DocumentId, at: Ctx<'_>) {
+///         println!("{id} expired at {}", at.timestamp());
+///     }
+/// # }
+/// # fn main() {}
+/// ```
+#[doc = include_str!("attributes/hook.md")]
+pub use projectionist_macros::on_expire;
 
 /// Links crates of projections into the program: a crate that nothing names is not passed to the
 /// linker, and its projections would be missing without a word.

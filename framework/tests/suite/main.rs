@@ -4,6 +4,7 @@
 
 mod attributes;
 mod support;
+mod transaction;
 
 use projectionist::prelude::*;
 use projectionist::{Kind, Mode, Projection};

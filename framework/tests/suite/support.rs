@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
+use projectionist::extract::tx::Transaction;
 use projectionist::hook::{Outcome, Page, PageInfo};
 use projectionist::{Document, Operation, Projection, ProjectionDef, RawChange, States};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +30,14 @@ pub(crate) struct Ran {
 
 /// Runs `changes` through `P` without a transaction.
 pub(crate) async fn run<P: Projection>(changes: &[RawChange]) -> Ran {
+    run_in::<P>(None, changes).await
+}
+
+/// Runs `changes` through `P`.
+pub(crate) async fn run_in<P: Projection>(
+    tx: Option<&mut (dyn Transaction + 'static)>,
+    changes: &[RawChange],
+) -> Ran {
     let mut states = States::default();
     states.insert(Log::default());
     let projection = P::build(&states).expect("it can be built");
@@ -44,7 +53,7 @@ pub(crate) async fn run<P: Projection>(changes: &[RawChange]) -> Ran {
         cancellation: &cancellation,
         progress: &progress,
     };
-    let page = Page::new(def.spec, def.hooks, changes, &states, None, info);
+    let page = Page::new(def.spec, def.hooks, changes, &states, tx, info);
     let page = Projection::apply_page(&projection, page).await;
     let log = states.get::<Log>().expect("it was put there").lines();
     Ran { page, log }
