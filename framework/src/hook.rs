@@ -114,20 +114,22 @@ impl Hooks {
     #[doc(hidden)]
     pub const MAX_CONDITIONS: usize = Set::BITS as usize;
 
-    /// How many conditions the hooks have.
+    /// Whether a projection with these hooks may have so many conditions of its own.
     #[doc(hidden)]
-    pub const fn conditions(&self) -> usize {
+    pub const fn have_room_for(&self, conditions: usize) -> bool {
         const fn count(hook: Option<&Hook>) -> usize {
             match hook {
                 Some(hook) => hook.only.len(),
                 None => 0,
             }
         }
-        count(self.on_upsert.as_ref())
+        let all = conditions
+            + count(self.on_upsert.as_ref())
             + count(self.on_create.as_ref())
             + count(self.on_replace.as_ref())
             + count(self.on_delete.as_ref())
-            + count(self.on_expire.as_ref())
+            + count(self.on_expire.as_ref());
+        all <= Self::MAX_CONDITIONS
     }
 
     /// The feed mode that gives what they ask for.

@@ -213,7 +213,7 @@ impl Hook<'_> {
         quote! {
             #(#cfgs)*
             #[doc(hidden)]
-            #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic, reason = "generated")]
+            #[allow(dead_code, unreachable_pub, reason = "generated")]
             pub fn #call<'__a>(
                 &'__a self,
                 __cx: #private::HookCx<'__a>,

@@ -244,7 +244,7 @@ impl Projection {
         let conditions = options.only.iter().flatten().count() + usize::from(soft_delete);
         checks.push(quote_spanned! {ident.span()=>
             ::core::assert!(
-                __hooks.conditions() + #conditions <= __p::Hooks::MAX_CONDITIONS,
+                __hooks.have_room_for(#conditions),
                 "this projection and its hooks have more than 128 conditions"
             );
         });

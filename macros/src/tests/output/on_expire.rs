@@ -24,14 +24,7 @@ impl Billing {
         })
     };
     #[doc(hidden)]
-    #[allow(
-        dead_code,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic,
-        reason = "generated"
-    )]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __projection_call_on_expire<'__a>(
         &'__a self,
         __cx: ::projectionist::__private0::HookCx<'__a>,

@@ -66,14 +66,7 @@ impl Billing {
     };
     #[cfg(feature = "charge")]
     #[doc(hidden)]
-    #[allow(
-        dead_code,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic,
-        reason = "generated"
-    )]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __projection_call_on_upsert<'__a>(
         &'__a self,
         __cx: renamed::__private0::HookCx<'__a>,

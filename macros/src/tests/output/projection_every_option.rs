@@ -101,7 +101,7 @@ const _: () = {
             "`on_upsert` can never run beside both `on_create` and `on_replace`"
         );
         ::core::assert!(
-            __hooks.conditions() + 3usize <= __p::Hooks::MAX_CONDITIONS,
+            __hooks.have_room_for(3usize),
             "this projection and its hooks have more than 128 conditions"
         );
         ::core::assert!(

@@ -40,7 +40,7 @@ const _: () = {
                 "`on_upsert` can never run beside both `on_create` and `on_replace`"
             );
             ::core::assert!(
-                __hooks.conditions() + 0usize <= __p::Hooks::MAX_CONDITIONS,
+                __hooks.have_room_for(0usize),
                 "this projection and its hooks have more than 128 conditions"
             );
             __hooks
