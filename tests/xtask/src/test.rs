@@ -103,6 +103,7 @@ fn workspace() -> io::Result<Outcome> {
         return Err(io::Error::other("it does not compile"));
     }
     let (mut passed, mut failed) = (0, 0);
+    let mut names = Vec::new();
     let succeeded = lines(
         &mut cargo(&["test", "--workspace", "--no-fail-fast"]),
         |line| {
@@ -111,13 +112,23 @@ fn workspace() -> io::Result<Outcome> {
                 passed += good;
                 failed += bad;
             }
+            names.extend(failure(line).map(str::to_owned));
         },
     )?;
+    // They are far up by now.
+    for name in names {
+        println!("failed: {name}");
+    }
     Ok(Outcome::Ran {
         passed,
         failed,
         succeeded,
     })
+}
+
+/// The test's name, of a line such as `test feed::reads ... FAILED`.
+fn failure(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
 }
 
 /// Passed and failed, of a line such as `test result: ok. 5 passed; 0 failed; …`.
@@ -140,6 +151,11 @@ mod tests {
         assert_eq!(counts(ok), Some((5, 0)));
         assert_eq!(counts(bad), Some((3, 2)));
         assert_eq!(counts("test tests::reads ... ok"), None);
+        assert_eq!(
+            failure("test tests::reads ... FAILED"),
+            Some("tests::reads")
+        );
+        assert_eq!(failure("test tests::reads ... ok"), None);
     }
 
     #[test]
