@@ -24,6 +24,7 @@ use projectionist::registry::ProjectionDef;
 use projectionist::verdict::BoxError;
 
 use crate::clock::{Clock, Jitter};
+use crate::crash;
 use crate::engine::Limits;
 use crate::feed::{Feed, FeedPage};
 use crate::letters::NewLetter;
@@ -130,6 +131,7 @@ impl Runner {
         } else {
             None
         };
+        crash::point("before-hooks");
         let ran = self
             .run_hooks(effects.as_deref_mut(), range_id, page, attempt, pulse)
             .await;

@@ -1,6 +1,6 @@
-//! Points at which the crash test ends the process, as power failure would.
+//! Points at which the crash test kills the process, as `kill -9` would.
 //!
-//! `PROJECTIONIST_CRASH=before-commit:3` aborts at the third commit. Without the feature `crash-points` nothing of this is compiled in.
+//! `PROJECTIONIST_CRASH=before-commit:3` kills it at the third commit. Without the feature `crash-points` nothing of this is compiled in.
 
 /// Ends the process if this is the moment that the environment names.
 #[cfg(feature = "crash-points")]
@@ -34,9 +34,18 @@ mod armed {
             && plan.point == name
             && plan.passes.fetch_add(1, Ordering::SeqCst) + 1 == plan.last
         {
-            eprintln!("crash point {name}: aborting at pass {}", plan.last);
-            std::process::abort();
+            eprintln!("crash point {name}: dying at pass {}", plan.last);
+            die();
         }
+    }
+
+    /// SIGKILL, which neither destructors nor handlers survive. This thread goes no further, whether the
+    /// signal comes at once or in a moment.
+    fn die() -> ! {
+        let kill = format!("kill -9 {}", std::process::id());
+        let sent = std::process::Command::new("sh").args(["-c", &kill]).status();
+        eprintln!("crash point: the kill was not deadly: {sent:?}");
+        std::process::abort()
     }
 
     fn parse(text: &str) -> Option<Plan> {

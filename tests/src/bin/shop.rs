@@ -1,0 +1,3 @@
+//! The example's projections as a program, without its demonstration.
+
+projectionist_runtime::main! { cosmicworks }

@@ -1,0 +1,10 @@
+//! The whole, driven through its public interfaces: programs as processes, the engine over the emulator.
+
+#[cfg(test)]
+mod acceptance;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod program;
+#[cfg(test)]
+mod semantics;
