@@ -43,7 +43,9 @@ mod armed {
     /// signal comes at once or in a moment.
     fn die() -> ! {
         let kill = format!("kill -9 {}", std::process::id());
-        let sent = std::process::Command::new("sh").args(["-c", &kill]).status();
+        let sent = std::process::Command::new("sh")
+            .args(["-c", &kill])
+            .status();
         eprintln!("crash point: the kill was not deadly: {sent:?}");
         std::process::abort()
     }

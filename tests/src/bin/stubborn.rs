@@ -1,7 +1,6 @@
 //! The program whose hook takes its time: a document says how.
 //!
-//! Where it waits for the test it leaves the file `waiting` in its working directory, and goes on once
-//! there is a file `go`.
+//! Where it waits for the test, it goes on once there is a file `go` in its working directory.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,19 +29,10 @@ enum How {
     /// Like anybody else.
     #[default]
     Promptly,
-    /// Waits for the test, as a hook should.
-    Waits,
     /// Waits for the test and keeps its thread.
     Blocks,
     /// Never comes back.
     Hangs,
-}
-
-const STEP: Duration = Duration::from_millis(2);
-
-fn may_go() -> std::io::Result<bool> {
-    std::fs::write("waiting", "")?;
-    Ok(Path::new("go").exists())
 }
 
 impl Stubborn {
@@ -52,13 +42,8 @@ impl Stubborn {
             .await?;
         match thing.how {
             How::Promptly => {}
-            How::Waits => {
-                while !may_go()? {
-                    tokio::time::sleep(STEP).await;
-                }
-            }
             How::Blocks => {
-                while !may_go()? {
+                while !Path::new("go").exists() {
                     block();
                 }
             }
@@ -73,7 +58,7 @@ impl Stubborn {
     reason = "to block its thread is what this hook is for"
 )]
 fn block() {
-    std::thread::sleep(STEP);
+    std::thread::sleep(Duration::from_millis(2));
 }
 
 projectionist_runtime::main! {}

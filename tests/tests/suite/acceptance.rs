@@ -43,7 +43,10 @@ async fn totals_are_those_of_the_sample() {
     let customers = documents(&sample.join("customers.jsonl"));
     let orders = documents(&sample.join("sales-orders.jsonl"));
     let products = documents(&sample.join("products.jsonl"));
-    let lines: usize = orders.iter().map(|order| list(order, "details").len()).sum();
+    let lines: usize = orders
+        .iter()
+        .map(|order| list(order, "details").len())
+        .sum();
     assert_eq!((customers.len(), orders.len(), lines), (100, 1484, 16_615));
 
     let mut model = place.read_model().await;
@@ -72,7 +75,10 @@ async fn totals_are_those_of_the_sample() {
     assert_eq!(revenue, "21783966.3425".parse().unwrap());
 
     // Customers lie in the same collection and are none of this projection's business.
-    let order_ids: Vec<&str> = orders.iter().map(|order| order["id"].as_str().unwrap()).collect();
+    let order_ids: Vec<&str> = orders
+        .iter()
+        .map(|order| order["id"].as_str().unwrap())
+        .collect();
     let amounts: Vec<String> = sqlx::query_scalar("select order_id from order_amounts")
         .fetch_all(&mut model)
         .await
@@ -118,10 +124,11 @@ fn list<'a>(document: &'a Value, name: &str) -> &'a Vec<Value> {
 /// Every table with all its rows. Of checkpoints without what each start writes: who took the lease
 /// last, and when.
 async fn contents(model: &mut SqliteConnection) -> BTreeMap<String, Vec<Vec<String>>> {
-    let tables: Vec<String> = sqlx::query_scalar("select name from sqlite_schema where type = 'table'")
-        .fetch_all(&mut *model)
-        .await
-        .unwrap();
+    let tables: Vec<String> =
+        sqlx::query_scalar("select name from sqlite_schema where type = 'table'")
+            .fetch_all(&mut *model)
+            .await
+            .unwrap();
     let mut contents = BTreeMap::new();
     for table in tables {
         let rows = sqlx::query(AssertSqlSafe(format!("select * from {table} order by 1")))

@@ -1,1 +1,191 @@
-//! placeholder
+//! The counter of all versions, killed again and again: what it counted is what the journal holds.
+//!
+//! I1 and I2 at four points: before the hooks of a page, between their effects and COMMIT, after COMMIT,
+//! and inside an append to the journal. `SEED=…` repeats a run.
+
+use std::collections::{BTreeSet, HashSet};
+
+use fastrand::Rng;
+use projectionist_emulator::{
+    Collection, FeedRequest, From, Handle, Mode, Operation, PartitionKey, Write,
+};
+
+use crate::program::{COUNTER, Ended, Place, Running, options, things};
+
+const CHANGES: usize = 20_000;
+/// Writes in one append to the journal.
+const GROUP: usize = 20;
+/// Times that each point kills.
+const KILLS: usize = 9;
+const POINTS: [&str; 4] = ["before-hooks", "before-commit", "after-commit", "journal"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_change_is_counted_once_whatever_the_moment_of_death() {
+    let seed = std::env::var("SEED").map_or(20_231, |seed| seed.parse().unwrap());
+    println!("SEED={seed}");
+    let mut rng = Rng::with_seed(seed);
+    let plan = plan(&mut rng);
+    let mut kills: Vec<&str> = POINTS.iter().flat_map(|point| [*point; KILLS]).collect();
+    rng.shuffle(&mut kills);
+    let settings = format!("{}[projections.counter]\nbatch = 40\n", things(3));
+    let place = Place::new(COUNTER, &settings);
+    // The start position is `now`: stored before the first write.
+    place.succeed(&["run", "--once"]);
+
+    let share = CHANGES.div_ceil(kills.len()).next_multiple_of(GROUP);
+    for (round, point) in kills.iter().enumerate() {
+        let upto = (share * (round + 1)).min(CHANGES);
+        let pass = 1 + rng.u64(..8);
+        let crash = format!("{point}:{pass}");
+        if *point == "journal" {
+            write_until_it_dies(&place, &plan[..upto], &crash).await;
+        }
+        // What is missing of this round's share, also after a torn append.
+        write(&place, &plan[..upto]);
+        if *point != "journal" {
+            let mut command = place.command(&["run", "--once"]);
+            command.env("PROJECTIONIST_CRASH", &crash);
+            let ended = crate::program::ended(&mut command);
+            assert_killed(&ended, point);
+        }
+        println!("kill {:2} at {crash}, of {upto} changes", round + 1);
+    }
+    write(&place, &plan);
+    place.succeed(&["run", "--once"]);
+
+    let journal = journal(&place);
+    assert_eq!(
+        journal.len(),
+        CHANGES,
+        "acknowledged writes are in it, once"
+    );
+    let mut model = place.read_model().await;
+    let n: i64 = sqlx::query_scalar("select n from counter")
+        .fetch_one(&mut model)
+        .await
+        .unwrap();
+    let rows: Vec<(String, i64, String, String)> =
+        sqlx::query_as("select range_id, sequence, id, operation from seen")
+            .fetch_all(&mut model)
+            .await
+            .unwrap();
+    assert_eq!(rows.len(), CHANGES);
+    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), journal);
+    assert_eq!(usize::try_from(n).unwrap(), CHANGES);
+    println!("{} kills, {n} changes, each counted once", kills.len());
+}
+
+/// Creates, replaces and deletes, valid one after the other.
+fn plan(rng: &mut Rng) -> Vec<Write> {
+    const DOCUMENTS: u32 = 400;
+    let mut living = HashSet::new();
+    (0..CHANGES)
+        .map(|turn| {
+            let number = rng.u32(..DOCUMENTS);
+            let (id, key) = (format!("d{number}"), format!("k{}", number % 37));
+            if living.contains(&number) && rng.u32(..4) == 0 {
+                living.remove(&number);
+                return Write::Delete {
+                    id,
+                    partition_key: PartitionKey::string(key),
+                };
+            }
+            let body = format!(r#"{{"id": "{id}", "key": "{key}", "turn": {turn}}}"#).into();
+            if living.insert(number) {
+                Write::Create(body)
+            } else {
+                Write::Replace(body)
+            }
+        })
+        .collect()
+}
+
+/// How many writes of the plan are in the journal: each has one sequence number.
+fn written(collection: &Collection) -> usize {
+    let ends = collection
+        .ranges()
+        .iter()
+        .map(|range| collection.end(&range.min, &range.max).unwrap())
+        .sum::<u64>();
+    usize::try_from(ends).unwrap()
+}
+
+fn write(place: &Place, plan: &[Write]) {
+    let emulator = place.emulator();
+    let collection = emulator.collection("things").unwrap();
+    for group in plan[written(&collection)..].chunks(GROUP) {
+        collection.write_many(group.iter().cloned()).unwrap();
+    }
+}
+
+/// Writes through a process that reads at the same time and dies in the middle of an append.
+async fn write_until_it_dies(place: &Place, plan: &[Write], crash: &str) {
+    let before = written(&place.emulator().collection("things").unwrap());
+    let mut command = place.command(&["run"]);
+    command.env("PROJECTIONIST_CRASH", crash);
+    let running = Running::start(command, place.file("said"));
+    running.says("listening");
+    let handle = Handle::open_or_connect(&place.file(".projector"), options())
+        .await
+        .unwrap();
+    assert!(matches!(handle, Handle::Client(_)), "the process owns it");
+    let mut acknowledged = before;
+    for group in plan[before..].chunks(GROUP) {
+        if handle.write_many("things", group.to_vec()).await.is_err() {
+            break;
+        }
+        acknowledged += group.len();
+    }
+    assert_killed(&running.end(), "journal");
+    let found = written(&place.emulator().collection("things").unwrap());
+    assert_eq!(
+        found, acknowledged,
+        "{crash}: what was answered, no torn rest"
+    );
+}
+
+#[track_caller]
+fn assert_killed(ended: &Ended, point: &str) {
+    assert!(ended.is_killed(), "{ended:#?}");
+    let said = format!("crash point {point}: dying");
+    assert!(ended.err.contains(&said), "{ended:#?}");
+}
+
+/// Every change that the journal holds, read without the engine.
+fn journal(place: &Place) -> BTreeSet<(String, i64, String, String)> {
+    let emulator = place.emulator();
+    let collection = emulator.collection("things").unwrap();
+    let mut changes = BTreeSet::new();
+    for range in collection.ranges() {
+        let mut after = 0;
+        loop {
+            let request = FeedRequest {
+                min: range.min.clone(),
+                max: range.max.clone(),
+                mode: Mode::AllVersions,
+                from: From::After(after),
+                max_items: 1000,
+            };
+            let page = collection.read_feed(&request).unwrap();
+            after = page.continuation;
+            for item in page.items {
+                let operation = match item.operation {
+                    Operation::Create => "create",
+                    Operation::Replace => "replace",
+                    Operation::Delete => "delete",
+                    Operation::Upsert => unreachable!("all versions tell which it was"),
+                };
+                changes.insert((
+                    format!("{}-{}", range.min, range.max),
+                    i64::try_from(item.lsn).unwrap(),
+                    item.id.to_string(),
+                    operation.to_owned(),
+                ));
+            }
+            if page.caught_up {
+                break;
+            }
+        }
+    }
+    changes
+}

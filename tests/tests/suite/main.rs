@@ -5,6 +5,6 @@ mod acceptance;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
-mod program;
+mod hung;
 #[cfg(test)]
-mod semantics;
+mod program;

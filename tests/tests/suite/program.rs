@@ -140,11 +140,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(mut command: Command, said: PathBuf) -> Self {
         let file = File::create(&said).unwrap();
-        let child = command
-            .stdout(Stdio::null())
-            .stderr(file)
-            .spawn()
-            .unwrap();
+        let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
         Self { child, said }
     }
 
