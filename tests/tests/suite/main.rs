@@ -8,3 +8,5 @@ mod crash;
 mod hung;
 #[cfg(test)]
 mod program;
+#[cfg(test)]
+mod semantics;
