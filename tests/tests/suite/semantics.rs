@@ -1,6 +1,12 @@
 //! What the feed promises, one row for each statement, on the emulator through the engine.
 
+mod delivery;
+mod history;
+mod hooks;
+mod identity;
+mod latest;
 mod rows;
+mod starts;
 mod world;
 
 use std::panic::AssertUnwindSafe;
