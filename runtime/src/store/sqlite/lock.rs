@@ -83,7 +83,7 @@ impl InstanceLock {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(LockError::Held {
@@ -132,6 +132,21 @@ impl Drop for InstanceLock {
     }
 }
 
+/// Takes the lock unless somebody holds it. [`InstanceLock::holder`] shares it for a moment to look, and
+/// who only looks must not keep an instance from starting.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    const LOOKS: u32 = 1000;
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => file.try_lock_shared()?,
+            locked => return locked,
+        }
+        file.unlock().map_err(TryLockError::Error)?;
+        std::thread::yield_now();
+    }
+    file.try_lock()
+}
+
 fn holder(file: &mut File) -> Option<Holder> {
     let mut content = Vec::new();
     file.seek(SeekFrom::Start(0)).ok()?;
@@ -150,6 +165,22 @@ mod tests {
             pid: 4711,
             started_at: "2026-01-02T03:04:05Z".parse().unwrap(),
         }
+    }
+
+    #[test]
+    fn looking_keeps_nobody_from_starting() {
+        let directory = tempfile::tempdir().unwrap();
+        drop(InstanceLock::acquire(directory.path(), &instance("first")).unwrap());
+        std::thread::scope(|scope| {
+            let looking = scope.spawn(|| {
+                for _ in 0..2000 {
+                    InstanceLock::holder(directory.path()).unwrap();
+                }
+            });
+            while !looking.is_finished() {
+                drop(InstanceLock::acquire(directory.path(), &instance("next")).unwrap());
+            }
+        });
     }
 
     #[test]
