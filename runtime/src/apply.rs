@@ -178,6 +178,22 @@ impl Runner {
         })
     }
 
+    /// Runs a page's hooks and rolls back: a delivery whose commit never came, as after a crash.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn rehearse(
+        &self,
+        range_id: &str,
+        page: &FeedPage,
+        pulse: &Pulse,
+    ) -> Result<(), Setback> {
+        let mut effects = self.begin().await?;
+        let ran = self
+            .run_hooks(Some(&mut *effects), range_id, page, 1, pulse)
+            .await;
+        effects.rollback().await;
+        ran.map(drop)
+    }
+
     async fn begin(&self) -> Result<Box<dyn Effects>, Setback> {
         self.store.begin().await.map_err(Setback::of_store)
     }

@@ -22,6 +22,8 @@ mod pump;
 mod reporter;
 pub mod store;
 mod telemetry;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use projectionist::link;
 

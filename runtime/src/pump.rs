@@ -19,6 +19,7 @@ use crate::coordination::PumpState;
 use crate::engine::Until;
 use crate::engine::prepare::{feed_problem, store_problem};
 use crate::feed::{FeedError, FeedPage, From, Read};
+use crate::position::Position;
 use crate::problem::{Problem, codes};
 use crate::store::{Checkpoint, CommitError, StoreError};
 
@@ -53,6 +54,8 @@ pub(crate) enum Step {
 pub(crate) struct Pump {
     runner: Arc<Runner>,
     checkpoint: Checkpoint,
+    /// The position of the last empty answer, where it is not worth storing: reading goes on from here.
+    reached: Option<Position>,
     pulse: Arc<Pulse>,
     /// Failed attempts at the page in hand.
     failures: u32,
@@ -79,6 +82,7 @@ impl Pump {
         Ok(Self {
             runner,
             checkpoint,
+            reached: None,
             pulse,
             failures: 0,
             pauses: 0,
@@ -94,6 +98,7 @@ impl Pump {
         if page.changes.is_empty() && !self.worth_storing(&page) {
             self.failures = 0;
             self.pauses = 0;
+            self.reached = Some(page.position);
             return Step::CaughtUp(Applied::default());
         }
         let range_id = self.checkpoint.bounds.to_string();
@@ -111,6 +116,7 @@ impl Pump {
             Ok(applied) => {
                 self.failures = 0;
                 self.pauses = 0;
+                self.reached = None;
                 if page.caught_up {
                     Step::CaughtUp(applied)
                 } else {
@@ -118,6 +124,16 @@ impl Pump {
                 }
             }
             Err(setback) => self.set_back(setback).await,
+        }
+    }
+
+    /// Delivers the next page once without committing it, as if the process had died before.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn rehearse(&mut self) {
+        // What fails here fails again in the step that follows, which tells.
+        if let Ok(page) = self.read().await {
+            let range_id = self.checkpoint.bounds.to_string();
+            let _ = self.runner.rehearse(&range_id, &page, &self.pulse).await;
         }
     }
 
@@ -171,7 +187,7 @@ impl Pump {
     }
 
     async fn read(&self) -> Result<FeedPage, FeedError> {
-        let from = match (&self.checkpoint.position, self.runner.start) {
+        let from = match (self.position(), self.runner.start) {
             (Some(position), _) => From::Position(position.clone()),
             (None, Start::At(seconds)) => {
                 jiff::Timestamp::from_second(seconds).map_or(From::Beginning, From::Time)
@@ -186,6 +202,11 @@ impl Pump {
             max_items: self.runner.batch,
         };
         self.runner.feed.read(read).await
+    }
+
+    /// Where reading goes on.
+    fn position(&self) -> Option<&Position> {
+        self.reached.as_ref().or(self.checkpoint.position.as_ref())
     }
 
     /// P12: an empty answer is stored where it is the first, so that the start is durable, and now and then in
@@ -206,7 +227,7 @@ impl Pump {
 
     /// Waits for something new, or for the next poll.
     async fn idle(&self, stop: &CancellationToken, seat: &Seat) {
-        let Some(position) = &self.checkpoint.position else {
+        let Some(position) = self.position() else {
             return;
         };
         tokio::select! {
@@ -263,6 +284,7 @@ impl Pump {
         match self.runner.store.take(lease, self.runner.clock.now()).await {
             Ok(Some(checkpoint)) => {
                 self.checkpoint = checkpoint;
+                self.reached = None;
                 self.pause(sentence(&error.into()))
             }
             Ok(None) => Step::Failed(Problem::new(

@@ -23,7 +23,7 @@ pub struct Engine;
 #[derive(Debug)]
 pub struct Ready {
     pub(super) setup: Setup,
-    pub(super) runners: Vec<(Arc<Runner>, Vec<Checkpoint>)>,
+    pub(crate) runners: Vec<(Arc<Runner>, Vec<Checkpoint>)>,
     notices: Vec<String>,
 }
 
