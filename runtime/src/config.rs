@@ -24,6 +24,7 @@ use serde_json::Value;
 use crate::engine::Limits;
 use crate::problem::Problems;
 
+#[cfg(all(feature = "emulator", feature = "sqlite"))]
 pub(crate) use self::reader::unknown_projection;
 pub use self::reference::reference;
 pub use self::sources::Sources;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use projectionist_emulator::{
     AccessError, CollectionConfig, Emulator, EmulatorError, GroupError, Handle, Options,
@@ -31,6 +32,23 @@ impl Local {
         Emulator::open(dir, options(program))
             .map(Self)
             .map_err(|error| emulator_problem(&error))
+    }
+
+    /// Opens the journal for the instance that holds the lock: no other instance lives then, so an
+    /// owner is a short command, such as `status` or `dev put`, that is waited for.
+    pub(crate) async fn open_to_run(dir: &Path, program: &str) -> Result<Self, Problem> {
+        const PAUSE: Duration = Duration::from_millis(50);
+        const TRIES: u32 = 100;
+        let mut tries = 0;
+        loop {
+            match Emulator::open(dir, options(program)) {
+                Err(EmulatorError::Owned { .. }) if tries < TRIES => {
+                    tries += 1;
+                    SystemClock.sleep(PAUSE).await;
+                }
+                opened => return opened.map(Self).map_err(|error| emulator_problem(&error)),
+            }
+        }
     }
 
     /// Empty collections that end with the process.

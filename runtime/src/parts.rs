@@ -200,7 +200,7 @@ impl Parts {
         };
         let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
         let (store, coordination) = stores(config).await?;
-        let local = Local::open(&config.data_dir, program)?;
+        let local = Local::open_to_run(&config.data_dir, program).await?;
         // Those that no projection reads are made too: `dev put` and the demonstration may write to them.
         let feeds = local.feeds(config)?;
         let server = serve(&local, &config.data_dir).await?;

@@ -40,7 +40,7 @@ fn what_was_answered_survives_a_crash_inside_the_next_append() {
         .unwrap();
     assert!(!child.status.success());
     let text = String::from_utf8_lossy(&child.stderr);
-    assert!(text.contains("aborting inside an append"), "{text}");
+    assert!(text.contains("dying inside an append"), "{text}");
 
     let emulator = open(dir.path());
     let recovery = emulator.recovery();
