@@ -1,26 +1,15 @@
-//! Hooks, the page they are called for, and the context of one call.
-//!
-//! Generated code walks a [`Page`]: for each change that some hook wants it gets the kind and a
-//! context, calls the hook, and hands the result back. One boxed future a page, generic code inside.
-
-#[cfg(test)]
-mod tests;
+//! Hooks, which of them takes a change, and the context of one call.
 
 use std::fmt;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use tokio_util::sync::CancellationToken;
 
 use crate::change::{Operation, RawChange};
 use crate::extract::ExtractError;
 use crate::extract::ctx::DeleteKind;
 use crate::extract::state::{StateKey, States};
 use crate::extract::tx::Transaction;
-use crate::filter::{self, Condition, Set};
+use crate::filter::{Condition, Set};
 use crate::needs::{Kind, Mode, Needs};
-use crate::projection::Spec;
+use crate::page::PageInfo;
 use crate::verdict::{BoxError, Verdict};
 
 /// One hook of a projection, as its attribute declares it.
@@ -93,7 +82,11 @@ impl Hooks {
     }
 
     /// The hook that takes an operation, which may be a delete of some kind.
-    fn of(&self, delete: Option<DeleteKind>, operation: Operation) -> Option<(Kind, Hook)> {
+    pub(crate) fn of(
+        &self,
+        delete: Option<DeleteKind>,
+        operation: Operation,
+    ) -> Option<(Kind, Hook)> {
         let upsert = self.on_upsert.map(|hook| (Kind::Upsert, hook));
         let on_delete = self.on_delete.map(|hook| (Kind::Delete, hook));
         match (delete, operation) {
@@ -148,23 +141,6 @@ impl Hooks {
     }
 }
 
-/// What is the same for all changes of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct PageInfo<'a> {
-    /// The projection's name.
-    pub projection: &'a str,
-    /// The collection's identity: part of the idempotency key (P4).
-    pub collection: &'a str,
-    /// The range that the page was read from.
-    pub range_id: &'a str,
-    /// Which attempt at this page this is, from 1.
-    pub attempt: u32,
-    /// Cancelled when the program waits no longer.
-    pub cancellation: &'a CancellationToken,
-    /// Where the index of the change in hand is published, for whoever watches from outside.
-    pub progress: &'a AtomicUsize,
-}
-
 /// What a hook call came to.
 pub type Answer = Result<Verdict, Failure>;
 
@@ -177,245 +153,13 @@ pub enum Failure {
     Hook(BoxError),
 }
 
-/// A page on its way through a projection's hooks. Generated code walks it; the runtime makes it
-/// and reads the [`Outcome`].
-pub struct Page<'a> {
-    changes: &'a [RawChange],
-    hooks: &'static Hooks,
-    filters: Filters,
-    states: &'a States,
-    tx: Option<&'a mut (dyn Transaction + 'static)>,
-    info: PageInfo<'a>,
-    /// The change in hand: its index and its hook's name.
-    at: usize,
-    hook: &'static str,
-    outcome: Outcome,
-}
-
-/// What became of a page.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// Changes for which a hook ran and succeeded, skips included.
-    pub applied: usize,
-    /// Changes that no hook wants.
-    pub unwanted: usize,
-    /// Changes whose document does not decode: dead letters.
-    pub undecodable: Vec<Undecodable>,
-    /// Where the page stopped early, if it did: nothing of it may be committed.
-    pub stopped: Option<Stopped>,
-}
-
-/// A change whose document does not decode.
-#[derive(Debug)]
-pub struct Undecodable {
-    /// Its index in the page.
-    pub index: usize,
-    /// The hook that asked for the document; empty where a filter did.
-    pub hook: &'static str,
-    /// What is wrong with it.
-    pub error: BoxError,
-}
-
-/// Where and why a page stopped early.
-#[derive(Debug)]
-pub struct Stopped {
-    /// The index of the change in the page.
-    pub index: usize,
-    /// The hook.
-    pub hook: &'static str,
-    /// Why.
-    pub reason: StopReason,
-}
-
-/// Why a page stopped early.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StopReason {
-    /// The hook said [`Verdict::RetryAfter`].
-    RetryAfter(Duration),
-    /// The hook said [`Verdict::Poison`].
-    Poison(BoxError),
-    /// The hook, or one of its arguments, failed.
-    Error(BoxError),
-}
-
-impl fmt::Debug for Page<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Page")
-            .field("changes", &self.changes.len())
-            .field("at", &self.at)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> Page<'a> {
-    /// A page of changes for the projection `spec` with these `hooks`.
-    pub fn new(
-        spec: &'static Spec,
-        hooks: &'static Hooks,
-        changes: &'a [RawChange],
-        states: &'a States,
-        tx: Option<&'a mut (dyn Transaction + 'static)>,
-        info: PageInfo<'a>,
-    ) -> Self {
-        Self {
-            changes,
-            hooks,
-            filters: Filters::new(spec, hooks),
-            states,
-            tx,
-            info,
-            at: 0,
-            hook: "",
-            outcome: Outcome::default(),
-        }
-    }
-
-    /// The next change that some hook wants: the hook's kind, and the context of the call. What no
-    /// hook wants counts as handled; what no filter can read is put down as undecodable.
-    pub fn advance(&mut self) -> Option<(Kind, HookCx<'_>)> {
-        loop {
-            let change = self.changes.get(self.at)?;
-            self.info.progress.store(self.at, Ordering::Relaxed);
-            match self.dispatch(change) {
-                Ok(Some((kind, hook, delete))) => {
-                    self.hook = hook.name;
-                    let cx = HookCx {
-                        change,
-                        delete,
-                        states: self.states,
-                        tx: self.tx.as_deref_mut(),
-                        info: self.info,
-                    };
-                    return Some((kind, cx));
-                }
-                Ok(None) => self.outcome.unwanted += 1,
-                Err(error) => self.outcome.undecodable.push(Undecodable {
-                    index: self.at,
-                    hook: "",
-                    error: error.into(),
-                }),
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Takes the answer of the hook that [`advance`](Self::advance) named. Breaks where the page cannot
-    /// go on.
-    pub fn settle(&mut self, answer: Answer) -> ControlFlow<()> {
-        let reason = match answer {
-            Ok(Verdict::Done | Verdict::Skip) => {
-                self.outcome.applied += 1;
-                self.at += 1;
-                return ControlFlow::Continue(());
-            }
-            // The hook did not run, so there is nothing to roll back: only the letter is due.
-            Err(Failure::Argument(ExtractError::Document(error))) => {
-                self.outcome.undecodable.push(Undecodable {
-                    index: self.at,
-                    hook: self.hook,
-                    error: error.into(),
-                });
-                self.at += 1;
-                return ControlFlow::Continue(());
-            }
-            Ok(Verdict::RetryAfter(delay)) => StopReason::RetryAfter(delay),
-            Ok(Verdict::Poison(error)) => StopReason::Poison(error),
-            Err(Failure::Argument(error)) => StopReason::Error(error.into()),
-            Err(Failure::Hook(error)) => StopReason::Error(error),
-        };
-        self.outcome.stopped = Some(Stopped {
-            index: self.at,
-            hook: self.hook,
-            reason,
-        });
-        ControlFlow::Break(())
-    }
-
-    /// What became of the page.
-    pub fn finish(self) -> Outcome {
-        self.outcome
-    }
-
-    /// Which hook a change goes to. A delete that carries no document matches every filter.
-    fn dispatch(
-        &self,
-        change: &RawChange,
-    ) -> Result<Option<(Kind, Hook, Option<DeleteKind>)>, serde_json::Error> {
-        let filters = &self.filters;
-        let document = change.current.as_ref().or(change.previous.as_ref());
-        let holding = match document {
-            Some(document) if !filters.conditions.is_empty() => {
-                filter::scan(&filters.conditions, document)?
-            }
-            Some(_) => 0,
-            None => Set::MAX,
-        };
-        let wanted = |conditions: Set| holding & conditions == conditions;
-        if !wanted(filters.only) {
-            return Ok(None);
-        }
-        let delete = match change.operation {
-            Operation::Delete if change.expired => Some(DeleteKind::Expired),
-            Operation::Delete => Some(DeleteKind::Hard),
-            _ if filters.mark != 0 && change.current.is_some() && wanted(filters.mark) => {
-                Some(DeleteKind::Soft)
-            }
-            _ => None,
-        };
-        let chosen = self.hooks.of(delete, change.operation);
-        Ok(chosen
-            .filter(|(kind, _)| wanted(filters.hooks[kind.index()]))
-            .map(|(kind, hook)| (kind, hook, delete)))
-    }
-}
-
-/// All conditions of a projection in one list, so that one pass over a document answers them all.
-struct Filters {
-    conditions: Vec<Condition>,
-    only: Set,
-    mark: Set,
-    /// By [`Kind::index`].
-    hooks: [Set; Kind::COUNT],
-}
-
-impl Filters {
-    fn new(spec: &Spec, hooks: &Hooks) -> Self {
-        let mut conditions = Vec::new();
-        let mut add = |more: &[Condition]| {
-            let before = filter::all(conditions.len());
-            conditions.extend_from_slice(more);
-            filter::all(conditions.len()) & !before
-        };
-        let only = add(spec.only);
-        let mark = add(spec.soft_delete.as_slice());
-        let mut sets = [0; Kind::COUNT];
-        for (kind, hook) in hooks.iter() {
-            sets[kind.index()] = add(hook.only);
-        }
-        // The attribute refuses more.
-        assert!(
-            conditions.len() <= Hooks::MAX_CONDITIONS,
-            "projection `{}` has more than {} conditions",
-            spec.name,
-            Hooks::MAX_CONDITIONS,
-        );
-        Self {
-            conditions,
-            only,
-            mark,
-            hooks: sets,
-        }
-    }
-}
-
 /// What the arguments of one hook call are taken from.
 pub struct HookCx<'a> {
-    change: &'a RawChange,
-    delete: Option<DeleteKind>,
-    states: &'a States,
-    tx: Option<&'a mut (dyn Transaction + 'static)>,
-    info: PageInfo<'a>,
+    pub(crate) change: &'a RawChange,
+    pub(crate) delete: Option<DeleteKind>,
+    pub(crate) states: &'a States,
+    pub(crate) tx: Option<&'a mut (dyn Transaction + 'static)>,
+    pub(crate) info: PageInfo<'a>,
 }
 
 impl<'a> HookCx<'a> {

@@ -56,6 +56,7 @@ pub mod filter;
 pub mod hook;
 pub mod key;
 pub mod needs;
+pub mod page;
 pub mod prelude;
 pub mod projection;
 pub mod registry;

@@ -5,8 +5,9 @@ use std::future::Ready;
 use crate::extract::state::States;
 use crate::extract::tx::BoxFuture;
 use crate::filter::Condition;
-use crate::hook::{Answer, Hook, HookCx, Hooks, Outcome, Page};
+use crate::hook::{Answer, Hook, HookCx, Hooks};
 use crate::needs::Mode;
+use crate::page::{Outcome, Page};
 use crate::verdict::BoxError;
 
 /// Where a projection begins to read when it has no checkpoint yet.

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicUsize;
 
 use projectionist::extract::state::States;
-use projectionist::hook::{Page, PageInfo};
+use projectionist::page::{Page, PageInfo};
 use projectionist::prelude::*;
 use tokio_util::sync::CancellationToken;
 

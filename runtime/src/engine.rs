@@ -4,6 +4,7 @@
 //! makes the checkpoints: when it returns, every start position is stored (I6). [`Ready::start`]
 //! sets the pumps going; [`Running`] watches and ends them.
 
+mod checkpoints;
 pub(crate) mod prepare;
 mod running;
 

@@ -2,8 +2,9 @@
 
 use projectionist::extract::state::States;
 use projectionist::extract::tx::BoxFuture;
-use projectionist::hook::{Hook, Hooks, Outcome, Page};
+use projectionist::hook::{Hook, Hooks};
 use projectionist::needs::{Mode, Needs};
+use projectionist::page::{Outcome, Page};
 use projectionist::projection::{Projection, Spec, Start};
 use projectionist::registry::{Location, ProjectionDef};
 use projectionist::verdict::BoxError;

@@ -98,7 +98,7 @@ pub(crate) fn unknown_collection(config: &Config, name: &str) -> Problem {
 
 /// A store's error outside any projection.
 pub(crate) fn store_problem(what: &str, error: StoreError) -> Problem {
-    let mut problem = crate::engine::prepare::store_problem("", error);
+    let mut problem = crate::problem::causes::store_problem("", error);
     what.clone_into(&mut problem.message);
     problem
 }
@@ -299,7 +299,7 @@ impl Parts {
 
     /// Whether nothing was ever written to any collection.
     pub(crate) async fn is_unwritten(&self) -> Result<bool, Problem> {
-        let failed = |error| crate::engine::prepare::feed_problem("", error);
+        let failed = |error| crate::problem::causes::feed_problem("", error);
         for feed in self.feeds.values() {
             for range in feed.ranges().await.map_err(failed)? {
                 if feed.newest(&range.bounds).await.map_err(failed)? > 0 {

@@ -1,5 +1,6 @@
 //! What a user is told: a stable code, a sentence, what it concerns, and the way out.
 
+pub(crate) mod causes;
 pub mod codes;
 
 use std::fmt;

@@ -17,9 +17,9 @@ use crate::board::Seat;
 use crate::clock::after;
 use crate::coordination::PumpState;
 use crate::engine::Until;
-use crate::engine::prepare::{feed_problem, store_problem};
 use crate::feed::{FeedError, FeedPage, From, Read};
 use crate::position::Position;
+use crate::problem::causes::{feed_problem, store_problem};
 use crate::problem::{Problem, codes};
 use crate::store::{Checkpoint, CommitError, StoreError};
 

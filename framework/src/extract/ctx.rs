@@ -5,7 +5,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Extract, ExtractError};
 use crate::change::RawChange;
-use crate::hook::{HookCx, PageInfo};
+use crate::hook::HookCx;
+use crate::page::PageInfo;
 
 /// How a document came to be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use projectionist::change::{Document, RawChange};
-use projectionist::hook::{Outcome, Page, PageInfo};
+use projectionist::page::{Outcome, Page, PageInfo};
 use projectionist::prelude::*;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use projectionist::extract::tx::Transaction;
-use projectionist::hook::{Outcome, Page, PageInfo};
+use projectionist::page::{Outcome, Page, PageInfo};
 use projectionist::{Document, Operation, Projection, ProjectionDef, RawChange, States};
 use tokio_util::sync::CancellationToken;
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use projectionist::extract::tx::{BoxFuture, Transaction};
-use projectionist::hook::StopReason;
+use projectionist::page::StopReason;
 use projectionist::prelude::*;
 use projectionist::sql::{Row, Value};
 use projectionist::{Extract, ExtractError, HookCx};

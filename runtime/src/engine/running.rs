@@ -7,11 +7,11 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::prepare::store_problem;
 use super::{Ready, Setup};
 use crate::apply::Runner;
 use crate::board::{Board, Seat};
 use crate::coordination::{PumpReport, PumpState};
+use crate::problem::causes::store_problem;
 use crate::problem::{Problem, codes};
 use crate::pump::{Pulse, Pump};
 use crate::reporter::Reporter;

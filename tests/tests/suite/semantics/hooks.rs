@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use projectionist::hook::{Hooks, Outcome, Page};
+use projectionist::hook::Hooks;
+use projectionist::page::{Outcome, Page};
 use projectionist::prelude::*;
 use projectionist::projection::Spec;
 use projectionist::registry::Location;

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::*;
 use crate::change::Document;
 use crate::filter::{Literal, Test};
+use crate::needs::Needs;
 
 const HOOK: Hook = Hook {
     name: "it",

@@ -1,0 +1,72 @@
+//! What a store's or a feed's error means to a projection: its code and the way out.
+
+use super::{Problem, codes};
+use crate::feed::FeedError;
+use crate::store::StoreError;
+
+/// A store's error, as a problem of a projection.
+pub(crate) fn store_problem(projection: &str, error: StoreError) -> Problem {
+    let (code, help) = match error {
+        StoreError::Busy { .. } => (
+            codes::STORE_BUSY,
+            "Another process holds the store; try again when it is done.",
+        ),
+        StoreError::ReadOnly { .. } => (
+            codes::STORE_READ_ONLY,
+            "Make the file and its folder writable for this user, or set another `data_dir`.",
+        ),
+        StoreError::Schema { .. } => (
+            codes::STORE_SCHEMA,
+            "Run the newer program, or set another `data_dir`.",
+        ),
+        StoreError::Define { .. } => (
+            codes::DDL_FAILED,
+            "Mend the DDL; it must be repeatable (`create table if not exists …`).",
+        ),
+        StoreError::Corrupt { .. } => (
+            codes::STORE_CORRUPT,
+            "Restore the store from a backup, or set another `data_dir`.",
+        ),
+        _ => (codes::STORE_FAILED, "See the cause below."),
+    };
+    Problem::new(
+        code,
+        format!("projection `{projection}` cannot use its store"),
+        help,
+    )
+    .because(error)
+}
+
+/// A feed's error, as a problem of a projection.
+pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
+    let (code, help) = match error {
+        FeedError::NoRetention { .. } => (
+            codes::NO_RETENTION,
+            "Give the collection a retention window.",
+        ),
+        FeedError::RetentionExceeded { .. } => (
+            codes::RETENTION_EXCEEDED,
+            "Changes were lost to this projection. Give it a new name, so that it starts anew; or, if the gap does not matter, start it at now under a new name.",
+        ),
+        FeedError::BeyondEnd { .. } => (
+            codes::BEYOND_END,
+            "The collection is shorter than it was: its journal was lost, shortened or replaced. Restore it, or give the projection a new name to start anew.",
+        ),
+        FeedError::BadPosition { .. } => (
+            codes::BAD_POSITION,
+            "The store belongs to another feed, or is damaged.",
+        ),
+        FeedError::Gone { .. } => (codes::RANGE_GONE, "Start the projector again."),
+        FeedError::Deleted { .. } => (
+            codes::COLLECTION_MISSING,
+            "Create it, or map the collection to another one in the settings.",
+        ),
+        _ => (codes::FEED_UNAVAILABLE, "See the cause below."),
+    };
+    Problem::new(
+        code,
+        format!("projection `{projection}` cannot read its feed"),
+        help,
+    )
+    .because(error)
+}
