@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Ready, Setup};
 use crate::apply::Runner;
 use crate::board::{Board, Seat};
+use crate::clock::Clock;
 use crate::coordination::{PumpReport, PumpState};
 use crate::problem::causes::store_problem;
 use crate::problem::{Problem, codes};
@@ -88,14 +89,14 @@ impl Running {
             limits,
             ..
         } = setup;
-        let reporter = Reporter::start(Arc::clone(&board), coordination, instance, clock, limits);
-        let supervisor = tokio::spawn(supervise(
-            posts,
-            until,
+        let patience = patience(
             stop.clone(),
             abort.clone(),
+            Arc::clone(&clock),
             limits.drain,
-        ));
+        );
+        let reporter = Reporter::start(Arc::clone(&board), coordination, instance, clock, limits);
+        let supervisor = tokio::spawn(supervise(posts, until, patience));
         Self {
             board,
             stop,
@@ -172,28 +173,33 @@ impl Running {
 /// from outside; past this it is left behind, and named.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Keeps every pump going until it ends by itself (I11).
+/// Resolves when pumps have had all the time that a stop gives them, the drain first, then the grace after the abort.
+async fn patience(
+    stop: CancellationToken,
+    abort: CancellationToken,
+    clock: Arc<dyn Clock>,
+    drain: Duration,
+) {
+    stop.cancelled().await;
+    tokio::select! {
+        () = clock.sleep(drain) => {}
+        () = abort.cancelled() => {}
+    }
+    abort.cancel();
+    clock.sleep(GRACE).await;
+}
+
+/// Keeps every pump going until it ends by itself (I11), or until patience ends.
 async fn supervise(
     posts: Vec<Post>,
     until: Until,
-    stop: CancellationToken,
-    abort: CancellationToken,
-    drain: Duration,
+    patience: impl Future<Output = ()>,
 ) -> Vec<Problem> {
     let mut pumps = JoinSet::new();
     let mut problems = Vec::new();
     for post in posts {
         pumps.spawn(post.keep(until));
     }
-    let patience = async {
-        stop.cancelled().await;
-        tokio::select! {
-            () = tokio::time::sleep(drain) => {}
-            () = abort.cancelled() => {}
-        }
-        abort.cancel();
-        tokio::time::sleep(GRACE).await;
-    };
     tokio::pin!(patience);
     loop {
         tokio::select! {
