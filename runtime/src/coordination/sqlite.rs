@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use super::{Coordination, Instance, PumpReport, PumpState, Roll};
 use crate::position::{Bounds, ProjectionId};
 use crate::store::StoreError;
-use crate::store::sqlite::{OpenOptions, of_store, options};
+use crate::store::sqlite::{OpenOptions, file, of_store, options};
 
 /// One row an instance: a heartbeat is one write, however many pumps it tells of (P16).
 const TABLES: &str = "create table if not exists projectionist_instances (
@@ -34,7 +34,14 @@ const TABLES: &str = "create table if not exists projectionist_instances (
 pub struct SqliteCoordination {
     path: PathBuf,
     open: OpenOptions,
-    conn: Mutex<Option<SqliteConnection>>,
+    conn: Mutex<Option<Opened>>,
+}
+
+/// A connection, and the file that it is to: somebody may remove or replace that while it is open.
+#[derive(Debug)]
+struct Opened {
+    conn: SqliteConnection,
+    file: u64,
 }
 
 /// A [`PumpReport`] as it is stored.
@@ -85,12 +92,7 @@ impl SqliteCoordination {
         let pumps = serde_json::to_string(&pumps).expect("reports are always JSON");
         let mut slot = self.conn.lock().await;
         // Taken out, and put back only if all went well: what a dropped future leaves open is closed.
-        let mut conn = match slot.take() {
-            Some(conn) => conn,
-            None => connect(&self.path, self.open)
-                .await
-                .map_err(|error| self.failed(error))?,
-        };
+        let mut opened = self.lend(&mut slot).await?;
         sqlx::query(
             "insert into projectionist_instances (name, incarnation, pid, started_at, seen_at, pumps)
              values ($1, $2, $3, $4, $5, $6)
@@ -104,26 +106,32 @@ impl SqliteCoordination {
         .bind(instance.started_at.to_string())
         .bind(at.to_string())
         .bind(pumps)
-        .execute(&mut conn)
+        .execute(&mut opened.conn)
         .await
         .map_err(|error| self.failed(error))?;
-        *slot = Some(conn);
+        *slot = Some(opened);
         Ok(())
+    }
+
+    /// The connection, or a new one where there is none or its file is no longer the one at the path (P9).
+    async fn lend(&self, slot: &mut Option<Opened>) -> Result<Opened, StoreError> {
+        let still = |opened: &Opened| file(&self.path).is_ok_and(|file| file == opened.file);
+        if let Some(opened) = slot.take().filter(still) {
+            return Ok(opened);
+        }
+        connect(&self.path, self.open)
+            .await
+            .map_err(|error| self.failed(error))
     }
 
     async fn read(&self) -> Result<Vec<Roll>, StoreError> {
         let mut slot = self.conn.lock().await;
-        let mut conn = match slot.take() {
-            Some(conn) => conn,
-            None => connect(&self.path, self.open)
-                .await
-                .map_err(|error| self.failed(error))?,
-        };
+        let mut opened = self.lend(&mut slot).await?;
         let rows = sqlx::query("select * from projectionist_instances order by name")
-            .fetch_all(&mut conn)
+            .fetch_all(&mut opened.conn)
             .await
             .map_err(|error| self.failed(error))?;
-        *slot = Some(conn);
+        *slot = Some(opened);
         drop(slot);
         rows.iter().map(|row| self.roll(row)).collect()
     }
@@ -167,9 +175,11 @@ impl SqliteCoordination {
     }
 }
 
-async fn connect(path: &Path, open: OpenOptions) -> Result<SqliteConnection, sqlx::Error> {
+async fn connect(path: &Path, open: OpenOptions) -> Result<Opened, sqlx::Error> {
     if open.read_only {
-        return options(path).read_only(true).connect().await;
+        let conn = options(path).read_only(true).connect().await?;
+        let file = file(path)?;
+        return Ok(Opened { conn, file });
     }
     if let (true, Some(directory)) = (open.create, path.parent()) {
         std::fs::create_dir_all(directory)?;
@@ -181,7 +191,8 @@ async fn connect(path: &Path, open: OpenOptions) -> Result<SqliteConnection, sql
         .connect()
         .await?;
     raw_sql(TABLES).execute(&mut conn).await?;
-    Ok(conn)
+    let file = file(path)?;
+    Ok(Opened { conn, file })
 }
 
 impl Stored {

@@ -30,7 +30,7 @@ use super::{Checkpoint, Effects, NewCheckpoint, Store, StoreError, Table};
 use crate::letters::{Letter, LetterFilter};
 use crate::position::{LeaseId, Position};
 
-pub(crate) use self::connect::options;
+pub(crate) use self::connect::{file, options};
 pub(crate) use self::errors::of_store;
 
 /// [`Store::database`]'s name for it.

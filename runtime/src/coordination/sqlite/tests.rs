@@ -159,3 +159,29 @@ async fn what_cannot_be_read_is_named() {
         assert!(error.to_string().contains(said), "{error}");
     }
 }
+
+/// P9: what is removed or replaced under a running instance is made anew by its next heartbeat.
+#[tokio::test]
+async fn a_file_that_is_removed_or_replaced_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("coordination.db");
+    let coordination = SqliteCoordination::open(&path, CREATE).await.unwrap();
+    let one = instance("one");
+    let beats = |at| coordination.beat(&one, second(at), &[]);
+    beats(1).await.unwrap();
+    for (at, replaced) in [(2, false), (3, true)] {
+        for name in [
+            "coordination.db",
+            "coordination.db-wal",
+            "coordination.db-shm",
+        ] {
+            let _ = std::fs::remove_file(folder.path().join(name));
+        }
+        if replaced {
+            std::fs::write(&path, "").unwrap();
+        }
+        beats(at).await.unwrap();
+        let seen = SqliteCoordination::open(&path, LOOK).await.unwrap();
+        assert_eq!(seen.rolls().await.unwrap()[0].seen_at, second(at));
+    }
+}

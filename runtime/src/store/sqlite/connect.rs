@@ -3,6 +3,7 @@
 //! The writing one refuses every COMMIT that the store did not ask for (P6), the implicit one of a
 //! statement after a hidden ROLLBACK among them.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -147,6 +148,8 @@ impl Writer {
 #[derive(Debug)]
 pub(super) struct Slot<C> {
     path: PathBuf,
+    /// The file that was there when the slot was made.
+    file: Option<u64>,
     conn: Arc<Mutex<Option<C>>>,
 }
 
@@ -188,6 +191,13 @@ impl Slot<Writer> {
 
     pub(super) async fn lend(&self) -> Result<Lent<Writer>, sqlx::Error> {
         let mut slot = Arc::clone(&self.conn).lock_owned().await;
+        // Writing to a file that was removed or replaced would succeed, and all of it be gone with the process.
+        if file(&self.path).ok() != self.file {
+            return Err(sqlx::Error::Io(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "the file was removed or replaced under the running program; put it back, or stop the program",
+            )));
+        }
         let conn = if let Some(conn) = slot.take() {
             conn
         } else {
@@ -215,10 +225,16 @@ impl Slot<SqliteConnection> {
     }
 }
 
+/// Which file is at a path.
+pub(crate) fn file(path: &Path) -> std::io::Result<u64> {
+    std::fs::metadata(path).map(|file| file.ino())
+}
+
 impl<C> Slot<C> {
     fn of(path: &Path, conn: Option<C>) -> Self {
         Self {
             path: path.to_owned(),
+            file: file(path).ok(),
             conn: Arc::new(Mutex::new(conn)),
         }
     }

@@ -211,3 +211,24 @@ async fn stored_values_of_another_program_are_named() {
         sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
     }
 }
+
+/// Writing to a file that nobody can open any more would succeed, and be lost: it is refused (I1).
+#[tokio::test]
+async fn a_file_that_is_removed_or_replaced_takes_nothing_until_it_is_back() {
+    let fixture = Fixture::new().await;
+    fixture.sound_page(3).await;
+    let path = fixture.directory.path().join("projector.db");
+    let aside = fixture.directory.path().join("aside.db");
+    std::fs::rename(&path, &aside).unwrap();
+    for replaced in [false, true] {
+        if replaced {
+            std::fs::write(&path, "").unwrap();
+        }
+        let error = fixture.store.begin().await.err().unwrap();
+        let text = crate::apply::chain(&error).join(": ");
+        assert!(text.contains("removed or replaced"), "{text}");
+    }
+    std::fs::rename(&aside, &path).unwrap();
+    drop(fixture.store.begin().await.unwrap());
+    assert_eq!(fixture.store.checkpoints().await.unwrap()[0].version, 1);
+}
