@@ -243,7 +243,8 @@ impl Pump {
             Setback::RetryAfter { delay, at } => {
                 self.failures += 1;
                 Step::Wait {
-                    delay,
+                    // A hook that asks for no pause must not spin either.
+                    delay: delay.max(self.runner.limits.backoff_first / 10),
                     why: format!("{at} asks for a pause"),
                 }
             }

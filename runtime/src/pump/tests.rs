@@ -291,6 +291,17 @@ async fn a_verdict_of_retry_after_sets_the_pause_and_poison_waits_too() {
     assert_eq!(rig.position().await, None);
 }
 
+#[tokio::test]
+async fn a_verdict_of_retry_after_nothing_does_not_spin() {
+    let act: Act = Box::new(|_| Box::pin(async { Ok(Verdict::retry_after(Duration::ZERO)) }));
+    let mut rig = Rig::new(act).await;
+    rig.feed.push([change("a", "{}")]);
+    let Step::Wait { delay, .. } = rig.pump.step().await else {
+        panic!("the page must wait");
+    };
+    assert_eq!(delay, Limits::default().backoff_first / 10);
+}
+
 /// I11: a panic in a hook is a state, and its page is read again.
 #[tokio::test]
 async fn a_panic_in_a_hook_rolls_the_page_back() {
