@@ -167,9 +167,7 @@ impl Pump {
                     self.idle(stop, seat).await;
                 }
                 Step::Wait { delay, why } => {
-                    if let Until::EndOfFeed { attempts } = until
-                        && self.failures >= attempts
-                    {
+                    if until.ends_after(self.tries()) {
                         return Err(self.gave_up(&why));
                     }
                     let until = after(self.runner.clock.now(), delay);
@@ -272,7 +270,9 @@ impl Pump {
                 ),
                 "Nothing of the page in hand was stored. Find the other program that runs on this store, and let one of the two go on.",
             )),
-            Setback::Commit(error @ CommitError::Broken) => self.again(error.to_string()),
+            Setback::Commit(error @ (CommitError::Broken | CommitError::Refused(_))) => {
+                self.again(sentence(&error.into()))
+            }
             Setback::Commit(error) => self.retake(error).await,
             Setback::Aborted => Step::Aborted,
         }
@@ -342,12 +342,19 @@ impl Pump {
         (least + self.runner.jitter.below(limit)).min(limits.backoff_max)
     }
 
+    /// Tries in a row that did not get past this page, whoever's fault they were.
+    fn tries(&self) -> u32 {
+        self.failures.saturating_add(self.pauses)
+    }
+
     fn gave_up(&self, why: &str) -> Problem {
         Problem::new(
             codes::GAVE_UP,
             format!(
                 "projection `{}` gave up on range {} after {} attempts: {why}",
-                self.runner.id.name, self.checkpoint.bounds, self.failures
+                self.runner.id.name,
+                self.checkpoint.bounds,
+                self.tries()
             ),
             "Mend the cause and run again: it goes on from the last committed page. Without `--once` it would go on trying.",
         )

@@ -136,6 +136,11 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// Closes its files in good order, where it has any. A later call opens them again.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Runs one query outside any page, for people and tests. It must not write.
     fn query<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<Table, StoreError>>;
 }
@@ -178,6 +183,9 @@ pub enum CommitError {
         "a hook ended the page's transaction on its own: hooks must not run COMMIT or ROLLBACK"
     )]
     Broken,
+    /// The database refuses what the hooks wrote, a deferred constraint for instance, and the page is rolled back.
+    #[error("the database refused the page's COMMIT: what its hooks wrote breaks a constraint")]
+    Refused(#[source] BoxError),
     /// The store failed, and the page is rolled back.
     #[error("the page could not be committed")]
     Store(#[from] StoreError),

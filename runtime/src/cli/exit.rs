@@ -25,7 +25,8 @@ Exit codes:
   2    the command line is wrong
   3    a check found a difference
   4    dead letters exist (`dead-letters list`)
-  130  ended by a second SIGINT before work in hand was done; 143 by a second SIGTERM
+  130  ended by SIGINT before its work was done: `run --once` by the first, `run` by a
+       second; 143 by SIGTERM
 
 Settings come from defaults, projector.toml, the environment (PROJECTOR_*) and flags, in this
 order; `config show` prints each with its origin. Data goes to stdout, everything else to stderr.";

@@ -38,7 +38,7 @@ pub(crate) async fn run(
     let (parts, ready) = tokio::select! {
         prepared = prepare => prepared?,
         // Nothing was read yet, so there is nothing to finish.
-        _ = signals.next() => return Ok(Exit::Ok),
+        signal = signals.next() => return Ok(unfinished(arguments.once, signal)),
     };
     introduce(&ready, &parts, &config, &defs);
     // Where something was committed already, an empty journal is one that lost its changes (P1): whatever is
@@ -107,15 +107,20 @@ impl Run {
             tables.clone_from(&seed.tables);
             tokio::select! {
                 written = seed.write(&self.parts, None) => written?,
-                _ = self.signals.next() => return Ok(Exit::Ok),
+                signal = self.signals.next() => return Ok(Exit::Signal(signal)),
             }
         }
         let until = Until::EndOfFeed {
             attempts: self.config.once_attempts,
         };
         let running = ready.start(until);
-        let (summary, signal) = finish(running, &mut self.signals).await;
-        conclude(summary, signal, &*store, &tables).await
+        let Finished {
+            summary,
+            stopped,
+            aborted,
+        } = finish(running, &mut self.signals).await;
+        // A job that was stopped has not done what it should, however orderly.
+        conclude(summary, aborted.or(stopped), &*store, &tables).await
     }
 
     /// Goes on until a signal.
@@ -135,25 +140,43 @@ impl Run {
         if !running.stopper().is_cancelled() {
             note("listening for changes; stop with Ctrl-C\n");
         }
-        let (summary, signal) = finish(running, &mut self.signals).await;
-        conclude(summary, signal, &*store, &[]).await
+        let Finished {
+            summary, aborted, ..
+        } = finish(running, &mut self.signals).await;
+        conclude(summary, aborted, &*store, &[]).await
     }
 }
 
+/// What a signal before the first read comes to.
+const fn unfinished(once: bool, signal: u8) -> Exit {
+    if once { Exit::Signal(signal) } else { Exit::Ok }
+}
+
+/// How the pumps ended.
+struct Finished {
+    summary: Summary,
+    /// The signal that stopped them, if one did.
+    stopped: Option<u8>,
+    /// The signal that aborted them, if one did.
+    aborted: Option<u8>,
+}
+
 /// Waits for the pumps' end. The first signal stops them, a second one aborts them.
-async fn finish(running: Running, signals: &mut Signals) -> (Summary, Option<u8>) {
+async fn finish(running: Running, signals: &mut Signals) -> Finished {
+    let mut first = None;
     let stopper = running.stopper();
     let aborter = running.aborter();
     let finished = running.finished();
     tokio::pin!(finished);
     loop {
         tokio::select! {
-            summary = &mut finished => return (summary, None),
+            summary = &mut finished => return Finished { summary, stopped: first, aborted: None },
             signal = signals.next() => {
                 if stopper.is_cancelled() {
                     aborter.cancel();
-                    return (finished.await, Some(signal));
+                    return Finished { summary: finished.await, stopped: first, aborted: Some(signal) };
                 }
+                first = Some(signal);
                 note("stopping: finishing what is in hand; a second signal ends at once\n");
                 stopper.cancel();
             }
@@ -176,12 +199,11 @@ async fn conclude(
         s(applied),
         s(letters)
     ));
-    if let Some(signal) = signal {
-        return Ok(Exit::Signal(signal));
-    }
-    if !summary.failed.is_empty() {
-        return Err(Problems(summary.failed));
-    }
-    show(store, tables).await?;
-    Ok(Exit::Ok)
+    let exit = match signal {
+        Some(signal) => Ok(Exit::Signal(signal)),
+        None if summary.failed.is_empty() => show(store, tables).await.map(|()| Exit::Ok),
+        None => Err(Problems(summary.failed)),
+    };
+    store.close().await;
+    exit
 }

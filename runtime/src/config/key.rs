@@ -81,7 +81,7 @@ pub(super) static KEYS: &[Key] = &[
         "once_attempts",
         Some("5"),
         "a number",
-        "After how many failed attempts at one page `run --once` gives up and fails.",
+        "After how many failures in a row, of a hook, the store or the feed, `run --once` gives up and fails.",
     ),
     key(
         "log",

@@ -23,11 +23,22 @@ use crate::store::{Checkpoint, StoreError};
 pub enum Until {
     /// Never: they wait for more.
     Stopped,
-    /// At the end of the feed. A page that fails this many times ends its pump with a problem.
+    /// At the end of the feed. So many failures in a row, of a hook, the store or the feed, end a pump with a
+    /// problem: a job must end.
     EndOfFeed {
         /// How many times.
         attempts: u32,
     },
+}
+
+impl Until {
+    /// Whether this many failures in a row are the end.
+    pub(crate) const fn ends_after(self, tries: u32) -> bool {
+        match self {
+            Self::Stopped => false,
+            Self::EndOfFeed { attempts } => tries >= attempts,
+        }
+    }
 }
 
 /// What a run came to.
@@ -242,6 +253,20 @@ impl Post {
                 }
                 Err(fall) => {
                     falls = falls.saturating_add(1);
+                    if until.ends_after(falls) {
+                        let problem = Problem::new(
+                            codes::PUMP_PANICKED,
+                            format!(
+                                "the pump of projection `{}` on range {} panicked {falls} times",
+                                self.runner.id.name, self.checkpoint.bounds
+                            ),
+                            "This is a defect; please report it with the log.",
+                        )
+                        .because(fall);
+                        self.seat.fail(crate::apply::chain(&problem).join(": "));
+                        self.stop.cancel();
+                        return Some(problem);
+                    }
                     let delay = self
                         .runner
                         .limits
@@ -264,6 +289,7 @@ impl Post {
     }
 
     async fn once(self, until: Until) -> Result<(), Problem> {
+        let mut tries = 0_u32;
         let pump = loop {
             let pulse = Arc::clone(&self.seat.pulse);
             match Pump::take(Arc::clone(&self.runner), &self.checkpoint, pulse).await {
@@ -275,6 +301,10 @@ impl Post {
                     | StoreError::Corrupt { .. }),
                 ) => return Err(store_problem(&self.runner.id.name, error)),
                 Err(error) => {
+                    tries = tries.saturating_add(1);
+                    if until.ends_after(tries) {
+                        return Err(store_problem(&self.runner.id.name, error));
+                    }
                     let delay = self.runner.limits.backoff_first;
                     let why = format!(
                         "the lease cannot be taken: {}",

@@ -421,3 +421,36 @@ async fn the_first_empty_answer_is_stored() {
     assert!(matches!(rig.pump.step().await, Step::CaughtUp(_)));
     assert_eq!(rig.position().await.as_deref(), Some("0"));
 }
+
+/// A job ends, whatever keeps it from its end: here the feed, which never comes back.
+#[tokio::test]
+async fn until_the_end_of_the_feed_no_failure_is_waited_for_without_limit() {
+    let rig = Rig::new(done()).await;
+    for _ in 0..9 {
+        rig.feed.fail(FeedError::Unavailable {
+            collection: "things".to_owned(),
+            source: "connection refused".into(),
+        });
+    }
+    let mut board = crate::board::Board::new(Arc::new(rig.clock.clone()));
+    let checkpoint = &rig.pump.checkpoint;
+    let seat = board.seat(
+        checkpoint.projection.clone(),
+        checkpoint.bounds.clone(),
+        Arc::clone(&rig.pump.pulse),
+    );
+    let stop = CancellationToken::new();
+    let time = async {
+        loop {
+            rig.clock.advance(Limits::default().backoff_max);
+            tokio::task::yield_now().await;
+        }
+    };
+    let problem = tokio::select! {
+        ended = rig.pump.run(Until::EndOfFeed { attempts: 3 }, &stop, &seat) => ended.unwrap_err(),
+        () = time => unreachable!("time does not end"),
+    };
+    assert_eq!(problem.code, codes::GAVE_UP);
+    assert!(problem.message.contains("after 3 attempts"), "{problem}");
+    assert!(problem.message.contains("connection refused"), "{problem}");
+}

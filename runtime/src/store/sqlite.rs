@@ -271,6 +271,17 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
+    /// The last connection to close copies the log into the file: then `projector.db` alone is the store.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // The one that may write goes last: the other cannot copy.
+            self.0.reader.close().await;
+            if let Some(writer) = &self.0.writer {
+                writer.close().await;
+            }
+        })
+    }
+
     fn database(&self) -> &'static str {
         DATABASE
     }

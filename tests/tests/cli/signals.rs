@@ -44,6 +44,22 @@ fn a_second_signal_ends_at_once_and_the_page_is_read_again() {
     }
 }
 
+/// A job that a signal ended has not done what it should: whoever started it must hear of it.
+#[test]
+fn a_job_that_is_stopped_before_its_end_says_so() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let shelf = Shelf::new();
+        shelf.good(&["run", "--once"]);
+        let hang = r#"{"id": "hang", "room": "west", "copies": 1, "task": "hang"}"#;
+        shelf.good(&["dev", "put", "shelf", hang]);
+        let mut run = shelf.start(&["run", "--once", "--drain", "50ms"]);
+        run.until("hanging");
+        run.signal(signal);
+        let (ended, prose) = run.end();
+        assert_eq!(ended, Some(code), "{prose}");
+    }
+}
+
 #[test]
 fn a_stop_waits_no_longer_than_the_drain() {
     let shelf = Shelf::new();

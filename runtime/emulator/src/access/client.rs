@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fmt, fs};
 
 use bytes::Bytes;
@@ -17,6 +18,9 @@ use crate::write::{DocumentError, GroupError, Write, Written};
 
 /// The longest answer.
 const ANSWER: u64 = 256 * 1024 * 1024;
+
+/// How long an owner may take to say that it is there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection to the process that owns a store.
 pub struct Client {
@@ -46,7 +50,10 @@ impl Client {
             dir: dir.to_owned(),
             endpoint,
         };
-        match client.collections().await {
+        // Another program that has the port by now may never answer.
+        let asked = tokio::time::timeout(PATIENCE, client.collections());
+        let silent = |_| unreachable(io::Error::from(io::ErrorKind::TimedOut));
+        match asked.await.map_err(silent)? {
             // The port of an owner that died may be another program's by now.
             Err(
                 AccessError::Refused { message, .. }

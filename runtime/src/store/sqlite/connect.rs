@@ -230,6 +230,34 @@ pub(crate) fn file(path: &Path) -> std::io::Result<u64> {
     std::fs::metadata(path).map(|file| file.ino())
 }
 
+impl Slot<Writer> {
+    /// Closes the connection, unless somebody has it: a hook that blocks its thread never gives it back. One that
+    /// a rollback closed is opened for it, since only a connection that may write copies the log into the file.
+    pub(super) async fn close(&self) {
+        let Ok(mut slot) = self.conn.try_lock() else {
+            return;
+        };
+        let writer = match slot.take() {
+            Some(writer) => Some(writer),
+            None => Writer::connect(&self.path, false).await.ok(),
+        };
+        if let Some(writer) = writer {
+            // An error means that its thread is gone, and the connection with it.
+            let _ = writer.conn.close().await;
+        }
+    }
+}
+
+impl Slot<SqliteConnection> {
+    /// Closes the connection, unless somebody has it: a hook that blocks its thread never gives it back.
+    pub(super) async fn close(&self) {
+        let idle = self.conn.try_lock().ok().and_then(|mut slot| slot.take());
+        if let Some(conn) = idle {
+            let _ = conn.close().await;
+        }
+    }
+}
+
 impl<C> Slot<C> {
     fn of(path: &Path, conn: Option<C>) -> Self {
         Self {

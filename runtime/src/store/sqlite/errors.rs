@@ -23,6 +23,7 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const CANNOT_OPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
+    pub(super) const CONSTRAINT: i32 = 19;
     /// An extended one: a commit hook said no.
     pub(super) const COMMIT_HOOK: i32 = 531;
 }
@@ -41,6 +42,11 @@ fn extended(error: &sqlx::Error) -> Option<i32> {
 
 fn primary(error: &sqlx::Error) -> Option<i32> {
     extended(error).map(|code| code & 0xff)
+}
+
+/// Whether a COMMIT was refused for what was written, not by the store's own hook.
+pub(super) fn is_constraint(error: &sqlx::Error) -> bool {
+    primary(error) == Some(code::CONSTRAINT) && extended(error) != Some(code::COMMIT_HOOK)
 }
 
 /// Whether the moment is at fault, never the change (P26).

@@ -234,6 +234,9 @@ pub(super) async fn settle(
         {
             Ok(())
         }
+        Some((epoch, _)) if epoch == signed(advance.epoch) && errors::is_constraint(&error) => {
+            Err(CommitError::Refused(error.into()))
+        }
         Some((epoch, _)) if epoch == signed(advance.epoch) => {
             Err(errors::of_store(&store.path, error).into())
         }

@@ -188,10 +188,8 @@ async fn a_refused_commit_is_an_error_and_nothing_is_stored() {
         .await
         .unwrap();
     let error = page.commit(&fixture.advance()).await.unwrap_err();
-    assert!(
-        matches!(error, CommitError::Store(StoreError::Failed { .. })),
-        "{error:?}"
-    );
+    // I2: a constraint that is checked at COMMIT is the page's fault, not the store's moment.
+    assert!(matches!(error, CommitError::Refused(_)), "{error:?}");
     assert_eq!(fixture.rows().await, []);
     fixture.sound_page(2).await;
 }

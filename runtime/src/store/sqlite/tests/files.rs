@@ -232,3 +232,18 @@ async fn a_file_that_is_removed_or_replaced_takes_nothing_until_it_is_back() {
     drop(fixture.store.begin().await.unwrap());
     assert_eq!(fixture.store.checkpoints().await.unwrap()[0].version, 1);
 }
+
+/// Whoever copies `projector.db` after an orderly end has all of it.
+#[tokio::test]
+async fn a_closed_store_is_one_file() {
+    let fixture = Fixture::new().await;
+    fixture.sound_page(3).await;
+    let copy = fixture.directory.path().join("copy.db");
+    fixture.store.close().await;
+    assert!(!fixture.directory.path().join("projector.db-wal").exists());
+    std::fs::copy(fixture.directory.path().join("projector.db"), &copy).unwrap();
+    let table = open(&copy).await.query("select n from t").await.unwrap();
+    assert_eq!(table.rows, [[Value::Integer(3)]]);
+    // Closed is not gone: a later page opens it again.
+    assert_eq!(fixture.rows().await, [Value::Integer(3)]);
+}
