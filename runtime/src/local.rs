@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use projectionist_emulator::{
-    AccessError, CollectionConfig, Emulator, EmulatorError, GroupError, Handle, Options,
-    PartitionKey, Server, Write,
+    AccessError, Collection, CollectionConfig, Emulator, EmulatorError, GroupError, Handle,
+    Options, PartitionKey, Server, Write,
 };
 use serde_json::Value;
 
@@ -69,21 +69,65 @@ impl Local {
         Ok(())
     }
 
-    /// Makes the collections that the settings describe, and gives their feeds.
-    pub(crate) fn feeds(
+    /// Makes the collections that the settings describe, applies what the settings say of those that there are,
+    /// and gives their feeds. For `run` alone, once nothing stands against it: a shorter retention
+    /// window forgets, a time to live deletes.
+    pub(crate) fn apply(
         &self,
         config: &Config,
     ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
-        let mut feeds = BTreeMap::new();
+        self.feeds(config, Emulator::create_collection)
+    }
+
+    /// The feeds of the collections that the settings describe, as they are. Those that are not there are made.
+    pub(crate) fn ensure(
+        &self,
+        config: &Config,
+    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+        self.feeds(config, Emulator::ensure_collection)
+    }
+
+    /// The feeds as the settings would have them, with nothing made or changed: those of collections that are not there
+    /// are in memory.
+    pub(crate) fn preview(
+        &self,
+        config: &Config,
+    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+        let mut feeds = Self::in_memory().ensure(config)?;
         for (name, settings) in &config.collections {
+            if self.0.collection(name).is_err() {
+                continue;
+            }
             let collection = self
                 .0
-                .create_collection(name, setup(settings))
+                .ensure_collection(name, setup(settings))
                 .map_err(|error| emulator_problem(&error))?;
-            let feed: Arc<dyn Feed> = Arc::new(EmulatorFeed::new(collection));
-            feeds.insert(name.clone(), feed);
+            let feed = EmulatorFeed::new(collection).with_retention(settings.retention);
+            feeds.insert(name.clone(), Arc::new(feed));
         }
         Ok(feeds)
+    }
+
+    /// The feeds of the collections that are there. Others are left out.
+    pub(crate) fn existing(&self) -> BTreeMap<String, Arc<dyn Feed>> {
+        let all = self.0.collections();
+        all.into_iter().map(feed).collect()
+    }
+
+    fn feeds(
+        &self,
+        config: &Config,
+        open: fn(&Emulator, &str, CollectionConfig) -> Result<Arc<Collection>, EmulatorError>,
+    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+        let open = |(name, settings): (&String, &config::Collection)| {
+            open(&self.0, name, setup(settings)).map(feed)
+        };
+        config
+            .collections
+            .iter()
+            .map(open)
+            .collect::<Result<_, _>>()
+            .map_err(|error| emulator_problem(&error))
     }
 
     /// Makes a group of writes: all or none.
@@ -115,6 +159,11 @@ impl Local {
             .collect::<Result<_, Problem>>()?;
         self.write(collection, writes).map_err(Refused::problem)
     }
+}
+
+fn feed(collection: Arc<Collection>) -> (String, Arc<dyn Feed>) {
+    let name = collection.name().to_owned();
+    (name, Arc::new(EmulatorFeed::new(collection)))
 }
 
 /// Why a group of writes was refused.
@@ -226,14 +275,20 @@ pub(crate) fn loose_key(text: &str) -> Result<PartitionKey, Problem> {
 pub(crate) struct Access(Handle);
 
 impl Access {
+    /// Opens the journal and makes the collections that the settings describe, or reaches the process that owns it.
+    pub(crate) async fn open_to_write(config: &Config, program: &str) -> Result<Self, Problem> {
+        let access = Self::open(config, program).await?;
+        if let Handle::Owner(emulator) = &access.0 {
+            Local(emulator.clone()).ensure(config)?;
+        }
+        Ok(access)
+    }
+
     /// Opens the journal, or reaches the process that owns it.
     pub(crate) async fn open(config: &Config, program: &str) -> Result<Self, Problem> {
         let handle = Handle::open_or_connect(&config.data_dir, options(program))
             .await
             .map_err(access_problem)?;
-        if let Handle::Owner(emulator) = &handle {
-            Local(emulator.clone()).feeds(config)?;
-        }
         Ok(Self(handle))
     }
 
@@ -247,13 +302,10 @@ impl Access {
     }
 
     /// The feeds of collections that this process owns.
-    pub(crate) fn feeds(
-        &self,
-        config: &Config,
-    ) -> Result<BTreeMap<String, Arc<dyn Feed>>, Problem> {
+    pub(crate) fn feeds(&self) -> BTreeMap<String, Arc<dyn Feed>> {
         match &self.0 {
-            Handle::Owner(emulator) => Local(emulator.clone()).feeds(config),
-            _ => Ok(BTreeMap::new()),
+            Handle::Owner(emulator) => Local(emulator.clone()).existing(),
+            _ => BTreeMap::new(),
         }
     }
 

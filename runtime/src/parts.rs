@@ -4,6 +4,7 @@
 //! refused with the name of the first.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use projectionist::extract::state::States;
@@ -17,7 +18,7 @@ use crate::coordination::memory::MemoryCoordination;
 use crate::coordination::sqlite::SqliteCoordination;
 use crate::coordination::{Coordination, Instance};
 use crate::demo::DemoWrite;
-use crate::engine::{DEFAULT_BATCH, Prepared, Setup};
+use crate::engine::{DEFAULT_BATCH, Engine, Prepared, Setup};
 use crate::feed::Feed;
 use crate::local::{Local, serve};
 use crate::problem::{Problem, Problems, codes};
@@ -36,6 +37,8 @@ const COORDINATION: &str = "coordination.db";
 pub(crate) struct Parts {
     store: Arc<dyn Store>,
     coordination: Arc<dyn Coordination>,
+    /// Where the store is, if it ends with the process.
+    _scratch: Option<Scratch>,
     local: Local,
     /// For `dev` commands in other processes.
     _server: Option<Server>,
@@ -182,6 +185,55 @@ async fn stores(config: &Config) -> Result<(Arc<dyn Store>, Arc<dyn Coordination
     Ok((Arc::new(store), Arc::new(coordination)))
 }
 
+/// The store for a check, which leaves no trace.
+async fn inspected(
+    config: &Config,
+    is_running: bool,
+) -> Result<(Arc<dyn Store>, Option<Scratch>), Problem> {
+    if config.store == Some(StoreKind::Memory) {
+        return Ok((Arc::new(MemoryStore::new()), None));
+    }
+    let failed = |error| store_problem(CANNOT_OPEN, error);
+    let there = config.data_dir.join(STORE);
+    let (path, scratch) = if there.exists() {
+        (there, None)
+    } else {
+        let scratch = Scratch::new().map_err(|error| {
+            let store = std::env::temp_dir().display().to_string();
+            failed(StoreError::Failed {
+                store,
+                source: error.into(),
+            })
+        })?;
+        (scratch.0.join(STORE), Some(scratch))
+    };
+    let options = OpenOptions {
+        read_only: is_running && scratch.is_none(),
+        create: scratch.is_some(),
+    };
+    let store = SqliteStore::open(path, options).await.map_err(failed)?;
+    Ok((Arc::new(store), scratch))
+}
+
+/// A directory that ends with the process.
+#[derive(Debug)]
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("projectionist-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left behind lies where the system clears up.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 impl Parts {
     /// Opens everything to run these projections. `program` says what this process is, to others
     /// who find the data in use.
@@ -201,12 +253,12 @@ impl Parts {
         let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
         let (store, coordination) = stores(config).await?;
         let local = Local::open_to_run(&config.data_dir, program).await?;
-        // Those that no projection reads are made too: `dev put` and the demonstration may write to them.
-        let feeds = local.feeds(config)?;
+        let feeds = local.preview(config)?;
         let server = serve(&local, &config.data_dir).await?;
         Ok(Self {
             store,
             coordination,
+            _scratch: None,
             local,
             _server: Some(server),
             feeds,
@@ -215,19 +267,21 @@ impl Parts {
         })
     }
 
-    /// Opens everything to check it: without the instance's lock, and with collections in memory where
-    /// their owner is another process. Says then whose they are.
+    /// Opens everything to check it, and changes nothing: without the instance's lock; a store that is not there is a
+    /// scratch one, collections that are not there, or whose owner is another process, are in memory.
     pub(crate) async fn inspect(config: &Config) -> Result<(Self, Option<Holder>), Problems> {
         let holder = holder(config)?;
-        let (store, coordination) = stores(config).await?;
-        let local = match holder {
-            Some(_) => Local::in_memory(),
-            None => Local::open(&config.data_dir, "check")?,
+        let (store, scratch) = inspected(config, holder.is_some()).await?;
+        let local = if holder.is_none() && Local::exists(&config.data_dir) {
+            Local::open(&config.data_dir, "check")?
+        } else {
+            Local::in_memory()
         };
-        let feeds = local.feeds(config)?;
+        let feeds = local.preview(config)?;
         let parts = Self {
             store,
-            coordination,
+            coordination: Arc::new(MemoryCoordination::new()),
+            _scratch: scratch,
             local,
             _server: None,
             feeds,
@@ -242,7 +296,21 @@ impl Parts {
         Ok((parts, holder))
     }
 
-    /// What the engine runs on.
+    /// What the engine runs on, once nothing in the declarations stands against it: only then are the settings applied
+    /// to the collections, and those that are not there made, also those that no projection reads:
+    /// `dev put` and the demonstration may write to them.
+    pub(crate) fn setup_to_run(
+        &mut self,
+        config: &Config,
+        defs: &[&'static ProjectionDef],
+        states: States,
+    ) -> Result<Setup, Problems> {
+        Engine::verify(&self.setup(config, defs, states.clone())?)?;
+        self.feeds = self.local.apply(config)?;
+        self.setup(config, defs, states)
+    }
+
+    /// What the engine checks.
     pub(crate) fn setup(
         &self,
         config: &Config,

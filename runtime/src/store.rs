@@ -99,6 +99,14 @@ pub trait Store: Send + Sync + 'static {
     /// Runs DDL in one transaction. It must be repeatable. `of` names whose it is, for errors.
     fn define<'a>(&'a self, of: &'a str, ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// Tries DDL as [`define`](Self::define) would, and rolls it back.
+    fn rehearse<'a>(&'a self, of: &'a str, ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Whether hooks can run SQL in its transactions.
+    fn has_sql(&self) -> bool {
+        true
+    }
+
     /// All checkpoints, sorted by projection and bounds.
     fn checkpoints(&self) -> BoxFuture<'_, Result<Vec<Checkpoint>, StoreError>>;
 

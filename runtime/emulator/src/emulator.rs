@@ -301,6 +301,26 @@ impl Emulator {
         collections.get(name).cloned()
     }
 
+    /// The collection of a name as it is, made where there is none. Its set-up is compared in what cannot change, and
+    /// left as it is in the rest: for whoever looks or writes and does not own the settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_collection`](Self::create_collection).
+    pub fn ensure_collection(
+        &self,
+        name: &str,
+        config: CollectionConfig,
+    ) -> Result<Arc<Collection>, EmulatorError> {
+        match self.get(name) {
+            Some(collection) => {
+                unchangeable(&collection, &config)?;
+                Ok(collection)
+            }
+            None => self.create_collection(name, config),
+        }
+    }
+
     fn reconfigure(
         &self,
         writer: &mut Writer,
@@ -311,20 +331,7 @@ impl Emulator {
         if setup.config == config {
             return Ok(());
         }
-        let changed = |what, stored: String, asked: String| EmulatorError::Changed {
-            name: collection.name().to_owned(),
-            what,
-            stored,
-            asked,
-        };
-        if setup.config.partition_key != config.partition_key {
-            let stored = setup.config.partition_key;
-            return Err(changed("partition key", stored, config.partition_key));
-        }
-        if setup.config.ranges != config.ranges {
-            let stored = setup.config.ranges.to_string();
-            return Err(changed("ranges =", stored, config.ranges.to_string()));
-        }
+        unchangeable(collection, &config)?;
         setup.config = config;
         setup.at = self.core.now();
         let mut frame = Frame::setup(&setup, writer.journal.next_payload());
@@ -332,6 +339,26 @@ impl Emulator {
         collection.write_index().reconfigure(setup.config);
         Ok(())
     }
+}
+
+/// Compares what of a collection's set-up stands for its life.
+fn unchangeable(collection: &Collection, config: &CollectionConfig) -> Result<(), EmulatorError> {
+    let stored = collection.config();
+    let changed = |what, stored: String, asked: String| EmulatorError::Changed {
+        name: collection.name().to_owned(),
+        what,
+        stored,
+        asked,
+    };
+    if stored.partition_key != config.partition_key {
+        let asked = config.partition_key.clone();
+        return Err(changed("partition key", stored.partition_key, asked));
+    }
+    if stored.ranges != config.ranges {
+        let asked = config.ranges.to_string();
+        return Err(changed("ranges =", stored.ranges.to_string(), asked));
+    }
+    Ok(())
 }
 
 /// Takes one frame of the journal into the indexes.

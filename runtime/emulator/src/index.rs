@@ -124,6 +124,8 @@ impl Index {
                 previous: old.filter(|_| head.previous).map(|old| old.location),
             });
         } else {
+            // From here on history has a gap; what lies before it is of no use.
+            range.log.clear();
             range.complete_after = head.lsn;
         }
         range.prune(window, head.ts);
@@ -140,8 +142,9 @@ impl Index {
         }
     }
 
+    /// A window that is taken away takes no history with it: only what is written without one is
+    /// missing later.
     pub(crate) fn reconfigure(&mut self, config: CollectionConfig) {
-        let had_window = self.config.window().is_some();
         self.config = config;
         for range in &mut self.ranges {
             range.expiry.clear();
@@ -149,10 +152,6 @@ impl Index {
                 if let Some(at) = living.expires(self.config.default_ttl) {
                     range.expiry.insert((at, *order));
                 }
-            }
-            if !had_window || self.config.window().is_none() {
-                range.log.clear();
-                range.complete_after = range.end;
             }
         }
     }

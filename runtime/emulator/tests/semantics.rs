@@ -679,3 +679,45 @@ async fn a_reader_is_woken_by_what_is_newer() {
     drop((collection, emulator));
     assert!(matches!(waiting.await.unwrap(), Err(FeedError::Closed)));
 }
+
+/// A window that was off for a while takes no history with it, unless something was written meanwhile.
+#[test]
+fn history_outlives_a_window_that_is_off_for_a_while() {
+    let clock = Clock::new();
+    let emulator = Emulator::in_memory(clock.options());
+    let plain = CollectionConfig::new("/pk");
+    let kept = KEPT(plain.clone());
+    let make = |config: &CollectionConfig| emulator.create_collection("c", config.clone()).unwrap();
+    let collection = make(&kept);
+    write(&collection, &Create("1"), &clock);
+    make(&plain);
+    assert!(read(&collection, ALL, From::After(0), 9).is_err());
+    make(&kept);
+    assert_eq!(
+        read(&collection, ALL, From::After(0), 9)
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
+    // Who does not own the settings compares and leaves alone.
+    let looked = emulator.ensure_collection("c", plain.clone()).unwrap();
+    assert_eq!(looked.config(), kept);
+
+    make(&plain);
+    write(&collection, &Create("2"), &clock);
+    make(&kept);
+    write(&collection, &Create("3"), &clock);
+    let error = read(&collection, ALL, From::After(1), 9).unwrap_err();
+    assert!(
+        matches!(error, FeedError::RetentionExceeded { oldest: 2, .. }),
+        "{error}"
+    );
+    assert_eq!(
+        read(&collection, ALL, From::After(2), 9)
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
+}

@@ -27,7 +27,7 @@ pub(crate) async fn dev(config: &Config, command: Dev) -> Result<Exit, Problems>
             described(config, &collection)?;
             let lines = read(&file)?;
             rehearse(config, &collection, &file, &lines)?;
-            let access = Access::open(config, "dev load").await?;
+            let access = Access::open_to_write(config, "dev load").await?;
             let mut progress = Progress::new("loading", lines.len() as u64);
             for group in lines.chunks(GROUP) {
                 let writes = group.iter().map(Line::upsert).collect();
@@ -50,7 +50,7 @@ pub(crate) async fn dev(config: &Config, command: Dev) -> Result<Exit, Problems>
             let line = Line { number: 1, text };
             line.check()
                 .map_err(|error| bad("the document", "", &error))?;
-            let access = Access::open(config, "dev put").await?;
+            let access = Access::open_to_write(config, "dev put").await?;
             access.write(&collection, vec![line.upsert()]).await?;
             done(format.json, "put", 1, &collection)
         }
@@ -62,7 +62,7 @@ pub(crate) async fn dev(config: &Config, command: Dev) -> Result<Exit, Problems>
         } => {
             described(config, &collection)?;
             let partition_key = loose_key(&key)?;
-            let access = Access::open(config, "dev delete").await?;
+            let access = Access::open_to_write(config, "dev delete").await?;
             access
                 .write(&collection, vec![Write::Delete { id, partition_key }])
                 .await?;

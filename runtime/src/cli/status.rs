@@ -171,7 +171,7 @@ impl View {
             return Ok(Self::default());
         }
         let access = Access::open(config, "status").await?;
-        let feeds = access.feeds(config)?;
+        let feeds = access.feeds();
         Ok(Self {
             feeds: feeds
                 .into_values()

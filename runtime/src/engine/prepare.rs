@@ -29,7 +29,7 @@ pub struct Ready {
 }
 
 impl Engine {
-    /// Checks what [`prepare`](Self::prepare) would, as far as that changes nothing: no DDL runs, no
+    /// Checks what [`prepare`](Self::prepare) would, as far as that changes nothing: DDL is rolled back, no
     /// checkpoint is made, no change is read. With `compare` it also checks that the checkpoints that there
     /// are belong to these feeds. Returns notices.
     ///
@@ -42,6 +42,9 @@ impl Engine {
         for prepared in &setup.projections {
             check(prepared, setup, &mut problems);
             if let Err(problem) = build(prepared, setup) {
+                problems.push(problem);
+            }
+            if compare && let Err(problem) = rehearse(prepared, setup).await {
                 problems.push(problem);
             }
             if compare
@@ -57,20 +60,32 @@ impl Engine {
         }
     }
 
+    /// Checks the declarations alone against feeds, store and states.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once.
+    pub fn verify(setup: &Setup) -> Result<(), Problems> {
+        let mut problems = Vec::new();
+        for prepared in &setup.projections {
+            check(prepared, setup, &mut problems);
+        }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Problems(problems))
+        }
+    }
+
     /// Checks and builds every projection, runs its DDL, and makes its checkpoints.
     ///
     /// # Errors
     ///
     /// All problems at once. No change was read then.
     pub async fn prepare(setup: Setup) -> Result<Ready, Problems> {
-        let mut problems = Vec::new();
-        for prepared in &setup.projections {
-            check(prepared, &setup, &mut problems);
-        }
         // What is wrong with one declaration is no reason to touch the store for another.
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
+        Self::verify(&setup)?;
+        let mut problems = Vec::new();
         let jitter = Arc::new(Jitter::new(setup.seed));
         let mut runners = Vec::with_capacity(setup.projections.len());
         let mut notices = Vec::new();
@@ -139,6 +154,22 @@ fn check(prepared: &Prepared, setup: &Setup, problems: &mut Vec<Problem>) {
             }
         }
     }
+    let mut natives = def
+        .hooks
+        .iter()
+        .flat_map(|(_, hook)| hook.databases.iter().flatten());
+    let wants_sql = def.hooks.needs().contains(Needs::TX) || def.spec.ddl.is_some();
+    // Who asks for a database by its name was told of that above.
+    if wants_sql && natives.next().is_none() && !setup.store.has_sql() {
+        problems.push(Problem::new(
+            codes::WRONG_DATABASE,
+            format!(
+                "projection `{name}` takes a `Tx` or has DDL, but the store in {database} has no SQL ({})",
+                def.location
+            ),
+            "Set `store = \"sqlite\"`.",
+        ));
+    }
     if def.mode == Mode::AllVersionsAndDeletes {
         let why = reason(def);
         if prepared.start != Start::Now {
@@ -152,16 +183,27 @@ fn check(prepared: &Prepared, setup: &Setup, problems: &mut Vec<Problem>) {
             ));
         }
         if feed.retention().is_none_or(|window| window.is_zero()) {
-            problems.push(Problem::new(
-                codes::NO_RETENTION,
-                format!(
-                    "projection `{name}` needs the all-versions feed ({why}), but collection `{}` has no retention window ({})",
-                    def.spec.collection, def.location
-                ),
-                format!("Give the collection one: `retention = \"7d\"` under `[collections.{}]`. Without it that feed delivers nothing at all.", def.spec.collection),
-            ));
+            problems.push(no_retention(def));
         }
     }
+}
+
+/// An all-versions projection over a collection without history, which would deliver nothing, silently.
+pub(crate) fn no_retention(def: &ProjectionDef) -> Problem {
+    Problem::new(
+        codes::NO_RETENTION,
+        format!(
+            "projection `{}` needs the all-versions feed ({}), but collection `{}` has no retention window ({})",
+            def.spec.name,
+            reason(def),
+            def.spec.collection,
+            def.location
+        ),
+        format!(
+            "Give the collection one: `retention = \"7d\"` under `[collections.{}]`. Without it that feed delivers nothing at all.",
+            def.spec.collection
+        ),
+    )
 }
 
 /// What forces all-versions mode, for people.
@@ -216,6 +258,26 @@ fn id(prepared: &Prepared) -> ProjectionId {
     }
 }
 
+/// The DDL for this store, and whose it is.
+fn ddl(prepared: &Prepared, setup: &Setup) -> Option<(String, &'static str)> {
+    let spec = prepared.def.spec;
+    let ddl = match (setup.store.database(), spec.ddl?) {
+        ("sqlite", ddl) => ddl.sqlite,
+        ("postgres", ddl) => ddl.postgres,
+        _ => None,
+    };
+    Some((format!("projection `{}`", spec.name), ddl?))
+}
+
+/// Tries the DDL and takes it back.
+async fn rehearse(prepared: &Prepared, setup: &Setup) -> Result<(), Problem> {
+    let Some((of, ddl)) = ddl(prepared, setup) else {
+        return Ok(());
+    };
+    let tried = setup.store.rehearse(&of, ddl).await;
+    tried.map_err(|error| store_problem(prepared.def.spec.name, error))
+}
+
 async fn ready(
     prepared: &Prepared,
     setup: &Setup,
@@ -227,13 +289,7 @@ async fn ready(
     let projection = build(prepared, setup)?;
     let id = id(prepared);
     let standing = standing(prepared, setup, &id, notices).await?;
-    let ddl = match (setup.store.database(), def.spec.ddl) {
-        ("sqlite", Some(ddl)) => ddl.sqlite,
-        ("postgres", Some(ddl)) => ddl.postgres,
-        _ => None,
-    };
-    if let Some(ddl) = ddl {
-        let of = format!("projection `{name}`");
+    if let Some((of, ddl)) = ddl(prepared, setup) {
         setup
             .store
             .define(&of, ddl)

@@ -19,6 +19,7 @@ use crate::position::{Bounds, Position, Source};
 pub struct EmulatorFeed {
     source: Source,
     collection: Arc<emulator::Collection>,
+    retention: Option<Duration>,
 }
 
 impl EmulatorFeed {
@@ -31,8 +32,16 @@ impl EmulatorFeed {
                 container: collection.name().to_owned(),
                 rid: collection.rid().to_owned(),
             },
+            retention: collection.config().retention,
             collection,
         }
+    }
+
+    /// With a retention window that the collection will have, for a check of what is not applied yet.
+    #[must_use]
+    pub(crate) fn with_retention(mut self, window: Option<Duration>) -> Self {
+        self.retention = window;
+        self
     }
 
     fn page(&self, read: &Read<'_>) -> Result<FeedPage, FeedError> {
@@ -109,7 +118,7 @@ impl Feed for EmulatorFeed {
     }
 
     fn retention(&self) -> Option<Duration> {
-        self.collection.config().retention
+        self.retention
     }
 
     fn ranges(&self) -> BoxFuture<'_, Result<Vec<FeedRange>, FeedError>> {

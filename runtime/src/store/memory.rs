@@ -216,6 +216,14 @@ impl Store for MemoryStore {
         })
     }
 
+    fn rehearse<'a>(&'a self, of: &'a str, ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.define(of, ddl)
+    }
+
+    fn has_sql(&self) -> bool {
+        false
+    }
+
     fn checkpoints(&self) -> BoxFuture<'_, Result<Vec<Checkpoint>, StoreError>> {
         Box::pin(async {
             let mut checkpoints: Vec<_> = self.0.data().checkpoints.values().cloned().collect();

@@ -293,6 +293,13 @@ impl Store for SqliteStore {
         })
     }
 
+    fn rehearse<'a>(&'a self, of: &'a str, ddl: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let page = SqlitePage::begin(Arc::clone(&self.0)).await?;
+            page.rehearse(of, ddl).await
+        })
+    }
+
     fn checkpoints(&self) -> BoxFuture<'_, Result<Vec<Checkpoint>, StoreError>> {
         Box::pin(self.select_checkpoints())
     }

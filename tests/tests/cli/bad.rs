@@ -49,12 +49,16 @@ fn another_mode_under_an_old_name_is_refused() {
     let changed = env!("CARGO_BIN_EXE_changed");
     for command in [&["check"][..], &["run", "--only", "trail"]] {
         let prose = shelf.bad_of(changed, command);
-        assert!(prose.starts_with("error[mode-changed]: "), "{prose}");
-        assert!(prose.contains("`trail`"), "{prose}");
+        assert!(
+            prose.contains("error[mode-changed]: projection `trail`"),
+            "{prose}"
+        );
     }
-    let prose = shelf.bad_of(changed, &["run", "--only", "books"]);
-    assert!(prose.starts_with("error[ddl-failed]: "), "{prose}");
-    assert!(prose.contains("tabel"), "{prose}");
+    for command in [&["check"][..], &["run", "--only", "books"]] {
+        let prose = shelf.bad_of(changed, command);
+        assert!(prose.starts_with("error[ddl-failed]: "), "{prose}");
+        assert!(prose.contains("tabel"), "{prose}");
+    }
 }
 
 /// Root may write everywhere, so then the program runs as nobody.
@@ -177,4 +181,46 @@ fn a_changed_partition_key_is_refused() {
     };
     assert!(prose.starts_with("error[bad-setting]: "), "{prose}");
     assert!(prose.contains("partition key"), "{prose}");
+}
+
+/// Whatever is refused, and whoever only looks, leaves the collections as they are: here a window without which history
+/// would be gone.
+#[test]
+fn settings_that_are_refused_or_only_looked_at_change_nothing() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    shelf.good(&[
+        "dev",
+        "put",
+        "shelf",
+        r#"{"id": "a", "room": "west", "copies": 1}"#,
+    ]);
+    let settings = fs::read_to_string(shelf.path().join("projector.toml")).unwrap();
+    let without: Vec<_> = settings
+        .lines()
+        .filter(|line| !line.starts_with("retention"))
+        .collect();
+    assert_ne!(without.len(), settings.lines().count());
+    let mut without = without.join("\n");
+    let at = without.find("partition_key").unwrap();
+    without.insert_str(at, "ttl = \"1s\"\n");
+    fs::write(shelf.path().join("bad.toml"), without).unwrap();
+    for command in [&["check"][..], &["run", "--once"]] {
+        let prose = shelf.bad(&[command, &["--config", "bad.toml"]].concat(), 1);
+        assert!(prose.starts_with("error[no-retention]: "), "{prose}");
+    }
+    shelf.good(&["status", "--config", "bad.toml"]);
+    let book = r#"{"id": "b", "room": "west", "copies": 1}"#;
+    shelf.good(&["dev", "put", "shelf", book, "--config", "bad.toml"]);
+    let again = text(&shelf.run(&["run", "--once"]).stderr);
+    // Two projections, two books.
+    assert!(again.contains("\n4 changes applied"), "{again}");
+}
+
+/// A check on an empty folder leaves an empty folder.
+#[test]
+fn a_check_leaves_nothing_behind() {
+    let shelf = Shelf::new();
+    shelf.good(&["check"]);
+    assert!(!shelf.path().join(".projector").exists());
 }

@@ -46,6 +46,22 @@ impl SqlitePage {
     pub(super) async fn define(mut self, of: &str, ddl: &str) -> Result<(), StoreError> {
         let path = self.store.path.clone();
         let failed = |error| errors::of_ddl(of, &path, error);
+        self.try_ddl(of, ddl).await?;
+        self.lent.conn().commit().await.map_err(failed)?;
+        self.lent.give_back();
+        Ok(())
+    }
+
+    /// Runs DDL in this transaction and rolls it back.
+    pub(super) async fn rehearse(mut self, of: &str, ddl: &str) -> Result<(), StoreError> {
+        let tried = self.try_ddl(of, ddl).await;
+        self.close().await;
+        tried
+    }
+
+    async fn try_ddl(&mut self, of: &str, ddl: &str) -> Result<(), StoreError> {
+        let path = self.store.path.clone();
+        let failed = |error| errors::of_ddl(of, &path, error);
         let writer = self.lent.conn();
         sqlx::raw_sql(AssertSqlSafe(ddl))
             .execute(&mut writer.conn)
@@ -62,8 +78,6 @@ impl SqlitePage {
                     .into(),
             });
         }
-        writer.commit().await.map_err(failed)?;
-        self.lent.give_back();
         Ok(())
     }
 
