@@ -141,7 +141,7 @@ impl<'a> Page<'a> {
         loop {
             let change = self.changes.get(self.at)?;
             self.info.progress.store(self.at, Ordering::Relaxed);
-            match self.dispatch(change) {
+            match self.filters.dispatch(self.hooks, change) {
                 Ok(Some((kind, hook, delete))) => {
                     self.hook = hook.name;
                     let cx = HookCx {
@@ -200,38 +200,12 @@ impl<'a> Page<'a> {
     pub fn finish(self) -> Outcome {
         self.outcome
     }
+}
 
-    /// Which hook a change goes to. A delete that carries no document matches every filter.
-    fn dispatch(
-        &self,
-        change: &RawChange,
-    ) -> Result<Option<(Kind, Hook, Option<DeleteKind>)>, serde_json::Error> {
-        let filters = &self.filters;
-        let document = change.current.as_ref().or(change.previous.as_ref());
-        let holding = match document {
-            Some(document) if !filters.conditions.is_empty() => {
-                filter::scan(&filters.conditions, document)?
-            }
-            Some(_) => 0,
-            None => Set::MAX,
-        };
-        let wanted = |conditions: Set| holding & conditions == conditions;
-        if !wanted(filters.only) {
-            return Ok(None);
-        }
-        let delete = match change.operation {
-            Operation::Delete if change.expired => Some(DeleteKind::Expired),
-            Operation::Delete => Some(DeleteKind::Hard),
-            _ if filters.mark != 0 && change.current.is_some() && wanted(filters.mark) => {
-                Some(DeleteKind::Soft)
-            }
-            _ => None,
-        };
-        let chosen = self.hooks.of(delete, change.operation);
-        Ok(chosen
-            .filter(|(kind, _)| wanted(filters.hooks[kind.index()]))
-            .map(|(kind, hook)| (kind, hook, delete)))
-    }
+/// The method that a change goes to, for messages. None: no hook wants it, or no filter can read it.
+pub(crate) fn hook_for(spec: &Spec, hooks: &Hooks, change: &RawChange) -> Option<&'static str> {
+    let chosen = Filters::new(spec, hooks).dispatch(hooks, change);
+    chosen.ok()?.map(|(_, hook, _)| hook.name)
 }
 
 /// All conditions of a projection in one list, so that one pass over a document answers them all.
@@ -270,5 +244,37 @@ impl Filters {
             mark,
             hooks: sets,
         }
+    }
+
+    /// Which hook a change goes to. A delete that carries no document matches every filter.
+    fn dispatch(
+        &self,
+        hooks: &Hooks,
+        change: &RawChange,
+    ) -> Result<Option<(Kind, Hook, Option<DeleteKind>)>, serde_json::Error> {
+        let document = change.current.as_ref().or(change.previous.as_ref());
+        let holding = match document {
+            Some(document) if !self.conditions.is_empty() => {
+                filter::scan(&self.conditions, document)?
+            }
+            Some(_) => 0,
+            None => Set::MAX,
+        };
+        let wanted = |conditions: Set| holding & conditions == conditions;
+        if !wanted(self.only) {
+            return Ok(None);
+        }
+        let delete = match change.operation {
+            Operation::Delete if change.expired => Some(DeleteKind::Expired),
+            Operation::Delete => Some(DeleteKind::Hard),
+            _ if self.mark != 0 && change.current.is_some() && wanted(self.mark) => {
+                Some(DeleteKind::Soft)
+            }
+            _ => None,
+        };
+        let chosen = hooks.of(delete, change.operation);
+        Ok(chosen
+            .filter(|(kind, _)| wanted(self.hooks[kind.index()]))
+            .map(|(kind, hook)| (kind, hook, delete)))
     }
 }

@@ -5,9 +5,11 @@ mod tests;
 
 use std::fmt;
 
+use crate::change::RawChange;
 use crate::extract::state::{StateKey, States};
 use crate::hook::Hooks;
 use crate::needs::{Kind, Mode};
+use crate::page;
 use crate::projection::{DynProjection, Projection, Spec};
 use crate::verdict::BoxError;
 
@@ -66,6 +68,11 @@ impl ProjectionDef {
         self.hooks
             .iter()
             .flat_map(|(_, hook)| hook.states.iter().flatten().map(|key| (hook.name, *key)))
+    }
+
+    /// The method that a change goes to. None: no hook wants it, or its document cannot be read.
+    pub fn hook_for(&self, change: &RawChange) -> Option<&'static str> {
+        page::hook_for(self.spec, self.hooks, change)
     }
 
     /// Its hooks as `(kind, method)`.

@@ -13,7 +13,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use projectionist::change::RawChange;
 use projectionist::extract::state::States;
 use projectionist::extract::tx::{TxError, TxErrorClass};
 use projectionist::key::IdempotencyKey;
@@ -29,7 +28,7 @@ use crate::engine::Limits;
 use crate::feed::{Feed, FeedPage};
 use crate::letters::NewLetter;
 use crate::position::ProjectionId;
-use crate::pump::Pulse;
+use crate::pulse::{Place, Pulse};
 use crate::store::{Advance, Checkpoint, CommitError, Effects, Store, StoreError};
 
 /// A projection with everything that its pages need.
@@ -69,7 +68,7 @@ pub(crate) enum Setback {
     RetryAfter { delay: Duration, at: Place },
     /// A hook failed, in whatever way.
     Hook {
-        at: Place,
+        at: Option<Place>,
         how: How,
         error: BoxError,
     },
@@ -92,35 +91,13 @@ pub(crate) enum How {
     TimedOut,
 }
 
-/// Which change a page stopped at.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    pub(crate) hook: String,
-    pub(crate) document: String,
-    pub(crate) partition_key: String,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            hook,
-            document,
-            partition_key,
-        } = self;
-        if !hook.is_empty() {
-            write!(f, "hook `{hook}` on ")?;
-        }
-        write!(f, "document `{document}` of partition key {partition_key}")
-    }
-}
-
 impl Runner {
     /// Applies one page and moves `checkpoint` past it.
     pub(crate) async fn apply(
         &self,
         checkpoint: &mut Checkpoint,
         range_id: &str,
-        page: &FeedPage,
+        page: &Arc<FeedPage>,
         attempt: u32,
         pulse: &Pulse,
     ) -> Result<Applied, Setback> {
@@ -172,6 +149,13 @@ impl Runner {
         checkpoint.version += 1;
         checkpoint.position = Some(advance.position);
         checkpoint.changed_at = advance.at;
+        for letter in &letters {
+            tracing::warn!(
+                projection = %self.id.name, document = %letter.document_id, partition_key = %letter.partition_key,
+                "the document does not decode and is now a dead letter (see `dead-letters list`): {}",
+                letter.errors.join(": ")
+            );
+        }
         Ok(Applied {
             hooked: outcome.applied,
             letters: letters.len(),
@@ -183,7 +167,7 @@ impl Runner {
     pub(crate) async fn rehearse(
         &self,
         range_id: &str,
-        page: &FeedPage,
+        page: &Arc<FeedPage>,
         pulse: &Pulse,
     ) -> Result<(), Setback> {
         let mut effects = self.begin().await?;
@@ -203,7 +187,7 @@ impl Runner {
         &self,
         effects: Option<&mut (dyn Effects + 'static)>,
         range_id: &str,
-        page: &FeedPage,
+        page: &Arc<FeedPage>,
         attempt: u32,
         pulse: &Pulse,
     ) -> Result<Outcome, Setback> {
@@ -226,19 +210,18 @@ impl Runner {
             effects.map(|effects| effects as _),
             info,
         );
-        pulse.at.store(0, Ordering::Relaxed);
-        pulse.busy.store(true, Ordering::Relaxed);
+        pulse.begin(page, self.def);
         let ran = AssertUnwindSafe(self.projection.apply_page(hooks)).catch_unwind();
         let ended = tokio::select! {
             biased;
             () = pulse.abort.cancelled() => Err(Setback::Aborted),
-            ran = ran => ran.map_err(|panic| failed(page, pulse, How::Panicked, panic_text(&*panic).into())),
+            ran = ran => ran.map_err(|panic| failed(pulse, How::Panicked, panic_text(&*panic))),
             () = self.stuck(pulse) => {
                 let limit = self.limits.hook;
-                Err(failed(page, pulse, How::TimedOut, format!("it did not come back within {limit:?}").into()))
+                Err(failed(pulse, How::TimedOut, format!("it did not come back within {limit:?}")))
             }
         };
-        pulse.busy.store(false, Ordering::Relaxed);
+        pulse.end();
         ended
     }
 
@@ -263,17 +246,17 @@ impl Runner {
         let Some(stopped) = outcome.stopped else {
             return Ok(outcome);
         };
-        let at = place(&page.changes[stopped.index], stopped.hook);
+        let at = Place::of(&page.changes[stopped.index], stopped.hook);
         Err(match stopped.reason {
             StopReason::RetryAfter(delay) => Setback::RetryAfter { delay, at },
             StopReason::Poison(error) => Setback::Hook {
-                at,
+                at: Some(at),
                 how: How::Poison,
                 error,
             },
             StopReason::Error(error) if self.is_transient(&*error) => Setback::Transient(error),
             StopReason::Error(error) => Setback::Hook {
-                at,
+                at: Some(at),
                 how: How::Failed,
                 error,
             },
@@ -341,20 +324,11 @@ impl Setback {
 }
 
 /// A failure at the change in hand.
-fn failed(page: &FeedPage, pulse: &Pulse, how: How, error: BoxError) -> Setback {
-    let index = pulse.at.load(Ordering::Relaxed).min(page.changes.len() - 1);
+fn failed(pulse: &Pulse, how: How, error: String) -> Setback {
     Setback::Hook {
-        at: place(&page.changes[index], ""),
+        at: pulse.place(),
         how,
-        error,
-    }
-}
-
-fn place(change: &RawChange, hook: &str) -> Place {
-    Place {
-        hook: hook.to_owned(),
-        document: change.id.to_string(),
-        partition_key: change.partition_key.to_string(),
+        error: error.into(),
     }
 }
 
@@ -374,5 +348,5 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("it panicked: {}", text.unwrap_or("(no text)"))
+    text.unwrap_or("(no text)").to_owned()
 }

@@ -12,7 +12,7 @@ use crate::apply::Applied;
 use crate::clock::Clock;
 use crate::coordination::{PumpReport, PumpState};
 use crate::position::{Bounds, ProjectionId};
-use crate::pump::Pulse;
+use crate::pulse::Pulse;
 
 /// All seats.
 #[derive(Debug)]
@@ -199,6 +199,22 @@ impl Seat {
             report.retry_at = Some(retry_at);
         }
         self.changed();
+    }
+
+    /// The pump stopped as asked. What it waited for then is not mended by that and stays in sight.
+    pub(crate) fn stop(&self) {
+        {
+            let mut report = self.lock();
+            report.state = PumpState::Stopped;
+            report.since = self.shared.clock.now();
+            report.retry_at = None;
+        }
+        self.changed();
+    }
+
+    /// Whether its pump has not ended.
+    pub(crate) fn is_going(&self) -> bool {
+        !matches!(self.lock().state, PumpState::Failed | PumpState::Stopped)
     }
 
     pub(crate) fn fail(&self, error: String) {

@@ -117,8 +117,17 @@ impl Projector {
         for notice in ready.notices() {
             tracing::info!("{notice}");
         }
+        let running = ready.start(Until::Stopped);
+        let (displaced, stopper) = (parts.displaced(), running.stopper());
+        tokio::spawn(async move {
+            tokio::select! {
+                problem = displaced => tracing::error!(code = problem.code, "{problem}: {}", problem.help),
+                () = stopper.cancelled() => {}
+            }
+            stopper.cancel();
+        });
         Ok(Handle {
-            running: ready.start(Until::Stopped),
+            running,
             _parts: parts,
         })
     }

@@ -27,6 +27,7 @@ mod local;
 mod parts;
 pub mod position;
 pub mod problem;
+mod pulse;
 mod pump;
 mod reporter;
 pub mod store;

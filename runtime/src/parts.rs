@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use projectionist::extract::state::States;
 use projectionist::projection::Start;
@@ -44,7 +45,7 @@ pub(crate) struct Parts {
     _server: Option<Server>,
     feeds: BTreeMap<String, Arc<dyn Feed>>,
     instance: Instance,
-    _lock: Option<InstanceLock>,
+    lock: Option<InstanceLock>,
 }
 
 /// Checks that the settings have all that these projections need to run.
@@ -263,7 +264,7 @@ impl Parts {
             _server: Some(server),
             feeds,
             instance,
-            _lock: Some(lock),
+            lock: Some(lock),
         })
     }
 
@@ -291,7 +292,7 @@ impl Parts {
                 pid: std::process::id(),
                 started_at: SystemClock.now(),
             },
-            _lock: None,
+            lock: None,
         };
         Ok((parts, holder))
     }
@@ -353,6 +354,25 @@ impl Parts {
             seed: uuid::Uuid::new_v4().as_u64_pair().0,
             limits: config.limits,
         })
+    }
+
+    /// Resolves when the data directory, or the lock in it, was removed or replaced under the running program.
+    pub(crate) fn displaced(&self) -> impl Future<Output = Problem> + Send + use<> {
+        const LOOK: Duration = Duration::from_secs(1);
+        let watch = self.lock.as_ref().map(InstanceLock::watch);
+        async move {
+            let Some(watch) = watch else {
+                return std::future::pending().await;
+            };
+            while watch.is_in_place() {
+                SystemClock.sleep(LOOK).await;
+            }
+            Problem::new(
+                codes::DATA_REMOVED,
+                "the data directory was removed or replaced under the running program",
+                "What was written since may be gone with it. Start the program again; stop it first next time.",
+            )
+        }
     }
 
     /// This process.

@@ -4,7 +4,6 @@
 //! says what to do next. [`Pump::run`] is the loop around it, with the waiting.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use projectionist::needs::Mode;
@@ -21,18 +20,8 @@ use crate::feed::{FeedError, FeedPage, From, Read};
 use crate::position::Position;
 use crate::problem::causes::{feed_problem, store_problem};
 use crate::problem::{Problem, codes};
+use crate::pulse::Pulse;
 use crate::store::{Checkpoint, CommitError, StoreError};
-
-/// What others may see of a page in hand, and how they end it.
-#[derive(Debug)]
-pub(crate) struct Pulse {
-    /// The index of the change in hand.
-    pub(crate) at: AtomicUsize,
-    /// Whether a page's hooks are running.
-    pub(crate) busy: AtomicBool,
-    /// Cancelled when the program waits no longer.
-    pub(crate) abort: CancellationToken,
-}
 
 /// What to do after a step.
 #[derive(Debug)]
@@ -92,13 +81,13 @@ impl Pump {
     /// Reads one page and applies it.
     pub(crate) async fn step(&mut self) -> Step {
         let page = match self.read().await {
-            Ok(page) => page,
+            Ok(page) => Arc::new(page),
             Err(error) => return self.feed_failed(error),
         };
         if page.changes.is_empty() && !self.worth_storing(&page) {
             self.failures = 0;
             self.pauses = 0;
-            self.reached = Some(page.position);
+            self.reached = Some(page.position.clone());
             return Step::CaughtUp(Applied::default());
         }
         let range_id = self.checkpoint.bounds.to_string();
@@ -131,7 +120,7 @@ impl Pump {
     #[cfg(feature = "testing")]
     pub(crate) async fn rehearse(&mut self) {
         // What fails here fails again in the step that follows, which tells.
-        if let Ok(page) = self.read().await {
+        if let Ok(page) = self.read().await.map(Arc::new) {
             let range_id = self.checkpoint.bounds.to_string();
             let _ = self.runner.rehearse(&range_id, &page, &self.pulse).await;
         }
@@ -253,6 +242,7 @@ impl Pump {
                     How::Panicked => "panicked",
                     How::TimedOut => "hung",
                 };
+                let at = at.map_or_else(|| "a hook".to_owned(), |at| at.to_string());
                 self.again(format!("{at} {how}: {}", sentence(&error)))
             }
             Setback::Transient(error) => {
@@ -358,23 +348,6 @@ impl Pump {
             ),
             "Mend the cause and run again: it goes on from the last committed page. Without `--once` it would go on trying.",
         )
-    }
-}
-
-impl Pulse {
-    pub(crate) const fn new(abort: CancellationToken) -> Self {
-        Self {
-            at: AtomicUsize::new(0),
-            busy: AtomicBool::new(false),
-            abort,
-        }
-    }
-
-    /// The index of the change whose hook is running.
-    pub(crate) fn hook_at(&self) -> Option<usize> {
-        self.busy
-            .load(Ordering::Relaxed)
-            .then(|| self.at.load(Ordering::Relaxed))
     }
 }
 

@@ -26,6 +26,8 @@ struct Look {
     at: Option<usize>,
     applied: u64,
     since: Timestamp,
+    /// Whether its hanging was logged.
+    told: bool,
 }
 
 impl Reporter {
@@ -142,6 +144,7 @@ fn look(
                 at: seat.pulse.hook_at(),
                 applied: report.applied,
                 since: now,
+                told: false,
             };
             let Some(look) = looks.get_mut(index) else {
                 looks.push(fresh);
@@ -150,15 +153,23 @@ fn look(
             if look.at != fresh.at || look.applied != fresh.applied {
                 *look = fresh;
             }
-            if let Some(at) = look.at
+            if look.at.is_some()
                 && crate::clock::after(look.since, limit) < now
+                && let Some(place) = seat.pulse.place()
             {
                 report.state = PumpState::Hung;
                 report.since = look.since;
-                report.error = format!(
-                    "the hook of change {} of the page does not come back",
-                    at + 1
-                );
+                report.error = format!("{place} does not come back: it blocks its thread");
+                if !look.told {
+                    look.told = true;
+                    let PumpReport {
+                        projection,
+                        bounds,
+                        error,
+                        ..
+                    } = &report;
+                    tracing::error!(projection = %projection.name, range = %bounds, "{error}");
+                }
             }
             report
         })

@@ -24,7 +24,8 @@ use crate::coordination::memory::MemoryCoordination;
 use crate::engine::{DEFAULT_BATCH, Engine, Limits, Prepared, Setup};
 use crate::feed::emulator::EmulatorFeed;
 use crate::letters::{Letter, LetterFilter};
-use crate::pump::{Pulse, Pump, Step};
+use crate::pulse::Pulse;
+use crate::pump::{Pump, Step};
 use crate::store::Store;
 use crate::store::sqlite::{OpenOptions, SqliteStore};
 

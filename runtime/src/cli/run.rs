@@ -14,7 +14,7 @@ use crate::builder::Projector;
 use crate::config::{Config, unknown_projection};
 use crate::engine::{Engine, Ready, Running, Summary, Until};
 use crate::parts::{self, Parts};
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 use crate::store::Store;
 
 pub(crate) async fn run(
@@ -47,9 +47,17 @@ pub(crate) async fn run(
         .checkpoints()
         .all(|checkpoint| checkpoint.version == 0);
     let seed = match demo {
-        Some(demo) if is_new && parts.is_unwritten().await? => Some(Seed::of(demo)),
+        Some(demo) if is_new && parts.is_unwritten().await? => {
+            Some(Seed::of(demo, &config.data_dir))
+        }
         _ => None,
     };
+    if seed.is_none() && Seed::is_unfinished(&config.data_dir) {
+        note(&format!(
+            "note: the demonstration was interrupted and is not complete; to see all of it, stop, remove {}, and start again\n",
+            config.data_dir.display()
+        ));
+    }
     let run = Run {
         parts,
         config,
@@ -118,7 +126,7 @@ impl Run {
             summary,
             stopped,
             aborted,
-        } = finish(running, &mut self.signals).await;
+        } = finish(running, &mut self.signals, self.parts.displaced()).await;
         // A job that was stopped has not done what it should, however orderly.
         conclude(summary, aborted.or(stopped), &*store, &tables).await
     }
@@ -142,7 +150,7 @@ impl Run {
         }
         let Finished {
             summary, aborted, ..
-        } = finish(running, &mut self.signals).await;
+        } = finish(running, &mut self.signals, self.parts.displaced()).await;
         conclude(summary, aborted, &*store, &[]).await
     }
 }
@@ -161,16 +169,29 @@ struct Finished {
     aborted: Option<u8>,
 }
 
-/// Waits for the pumps' end. The first signal stops them, a second one aborts them.
-async fn finish(running: Running, signals: &mut Signals) -> Finished {
+/// Waits for the pumps' end. The first signal stops them, a second one aborts them; so does the loss of
+/// the data directory, which is a problem.
+async fn finish(
+    running: Running,
+    signals: &mut Signals,
+    displaced: impl Future<Output = Problem>,
+) -> Finished {
     let mut first = None;
+    let mut lost = None;
     let stopper = running.stopper();
     let aborter = running.aborter();
     let finished = running.finished();
-    tokio::pin!(finished);
+    tokio::pin!(finished, displaced);
     loop {
         tokio::select! {
-            summary = &mut finished => return Finished { summary, stopped: first, aborted: None },
+            mut summary = &mut finished => {
+                summary.failed.extend(lost);
+                return Finished { summary, stopped: first, aborted: None };
+            }
+            problem = &mut displaced, if lost.is_none() => {
+                stopper.cancel();
+                lost = Some(problem);
+            }
             signal = signals.next() => {
                 if stopper.is_cancelled() {
                     aborter.cancel();

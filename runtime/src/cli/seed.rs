@@ -1,5 +1,7 @@
 //! Writes the demonstration and shows what became of it.
 
+use std::path::{Path, PathBuf};
+
 use projectionist::sql::Value as Cell;
 
 use super::output::{print, table};
@@ -13,20 +15,31 @@ use crate::store::Store;
 /// How many documents are written before the projections are waited for.
 const GROUP: usize = 100;
 
+/// The file that stands in the data directory while the demonstration is not complete.
+const MARKER: &str = "demo.unfinished";
+
 /// A demonstration about to be written.
 #[derive(Debug)]
 pub(crate) struct Seed {
     writes: Vec<DemoWrite>,
+    /// Stands while not all is written.
+    marker: PathBuf,
     pub(crate) tables: Vec<(String, String)>,
 }
 
 impl Seed {
-    pub(crate) fn of(demo: Demo) -> Self {
+    pub(crate) fn of(demo: Demo, data_dir: &Path) -> Self {
         let Demo { writes, tables } = demo;
         Self {
             writes: writes(),
+            marker: data_dir.join(MARKER),
             tables,
         }
+    }
+
+    /// Whether an earlier run was ended before it had written all of it.
+    pub(crate) fn is_unfinished(data_dir: &Path) -> bool {
+        data_dir.join(MARKER).exists()
     }
 
     /// Writes all documents, in groups; with `running`, each group is projected before the next.
@@ -40,6 +53,15 @@ impl Seed {
         } else {
             "writing the demonstration"
         };
+        let marked = |error: std::io::Error| {
+            Problem::new(
+                codes::DEMO_FAILED,
+                format!("{} cannot be written or removed", self.marker.display()),
+                "Make the data directory writable for this user, or set another `data_dir`.",
+            )
+            .because(error)
+        };
+        std::fs::write(&self.marker, "").map_err(marked)?;
         let mut progress = Progress::new(what, self.writes.len() as u64);
         for group in self.writes.chunks(GROUP) {
             for same in group.chunk_by(|a, b| collection(a) == collection(b)) {
@@ -58,7 +80,7 @@ impl Seed {
             progress.add(group.len());
         }
         progress.end();
-        Ok(())
+        std::fs::remove_file(&self.marker).map_err(marked)
     }
 }
 

@@ -110,10 +110,18 @@ async fn standings(
     is_running: bool,
 ) -> Result<Vec<Standing>, Problem> {
     let mut reports = Vec::new();
-    // What a dead instance last said is history.
-    if is_running && let Some(rolls) = parts::look_at_rolls(config).await? {
+    if let Some(rolls) = parts::look_at_rolls(config).await? {
         for roll in rolls.rolls().await.map_err(failed)? {
             reports.extend(roll.pumps);
+        }
+    }
+    if !is_running {
+        // Where it stood when it ended, or died, is history; what it failed with is still to be mended.
+        for report in &mut reports {
+            if report.state != PumpState::Failed {
+                report.state = PumpState::Stopped;
+            }
+            report.retry_at = None;
         }
     }
     let mut letters: BTreeMap<(String, String), usize> = BTreeMap::new();

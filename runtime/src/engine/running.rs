@@ -11,10 +11,11 @@ use super::{Ready, Setup};
 use crate::apply::Runner;
 use crate::board::{Board, Seat};
 use crate::clock::Clock;
-use crate::coordination::{PumpReport, PumpState};
+use crate::coordination::PumpReport;
 use crate::problem::causes::store_problem;
 use crate::problem::{Problem, codes};
-use crate::pump::{Pulse, Pump};
+use crate::pulse::Pulse;
+use crate::pump::Pump;
 use crate::reporter::Reporter;
 use crate::store::{Checkpoint, StoreError};
 
@@ -208,6 +209,7 @@ async fn supervise(
 ) -> Vec<Problem> {
     let mut pumps = JoinSet::new();
     let mut problems = Vec::new();
+    let seats: Vec<_> = posts.iter().map(|post| Arc::clone(&post.seat)).collect();
     for post in posts {
         pumps.spawn(post.keep(until));
     }
@@ -222,16 +224,28 @@ async fn supervise(
                 None => return problems,
             },
             () = &mut patience => {
-                problems.push(Problem::new(
-                    codes::HOOK_BLOCKED,
-                    format!("{} pumps did not end in time: a hook blocks its thread", pumps.len()),
-                    "Their pages are not committed and will be read again. Move blocking work into `tokio::task::spawn_blocking`.",
-                ));
+                problems.extend(seats.iter().filter(|seat| seat.is_going()).map(blocked));
                 pumps.detach_all();
                 return problems;
             }
         }
     }
+}
+
+/// A pump that did not end in time.
+fn blocked(seat: &Arc<Seat>) -> Problem {
+    let report = seat.report();
+    let place = seat.pulse.place();
+    Problem::new(
+        codes::HOOK_BLOCKED,
+        format!(
+            "the pump of projection `{}` on range {} did not end in time: {} blocks its thread",
+            report.projection.name,
+            report.bounds,
+            place.map_or_else(|| "a hook".to_owned(), |place| place.to_string())
+        ),
+        "Its page is not committed and will be read again. Move blocking work into `tokio::task::spawn_blocking`.",
+    )
 }
 
 impl Post {
@@ -241,11 +255,14 @@ impl Post {
         loop {
             match tokio::spawn(self.clone().once(until)).await {
                 Ok(Ok(())) => {
-                    self.seat.enter(PumpState::Stopped);
+                    self.seat.stop();
                     return None;
                 }
                 Ok(Err(problem)) => {
-                    tracing::error!(code = problem.code, "{problem}: {}", problem.help);
+                    // A job's problems are its result, told at its end; whoever goes on is told now.
+                    if until == Until::Stopped {
+                        tracing::error!(code = problem.code, "{problem}: {}", problem.help);
+                    }
                     self.seat.fail(crate::apply::chain(&problem).join(": "));
                     // What ends one range of a projection ends the projection: half a read model is no read model.
                     self.stop.cancel();

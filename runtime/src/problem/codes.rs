@@ -61,6 +61,7 @@ codes! {
     LEASE_LOST = "lease-lost": "Another owner took the lease.",
     GAVE_UP = "gave-up": "`run --once` gave up on a page that kept failing.",
     HOOK_BLOCKED = "hook-blocked": "A hook blocked its thread and could not be ended.",
+    DATA_REMOVED = "data-removed": "The data directory was removed or replaced under the running program.",
     PUMP_PANICKED = "pump-panicked": "A part of the engine panicked: a defect.",
     RUNTIME_FAILED = "runtime-failed": "The process could not be set up: threads, signals, output.",
 }

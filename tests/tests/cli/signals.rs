@@ -109,3 +109,55 @@ fn documents_are_written_and_the_status_is_read_while_it_runs() {
     run.signal("INT");
     assert_eq!(run.end().0, Some(0));
 }
+
+/// Whoever removes the data directory under a program must not find it still "listening".
+#[test]
+fn a_data_directory_that_is_removed_ends_the_run() {
+    let shelf = Shelf::new();
+    let mut run = shelf.start(&["run"]);
+    run.until("listening");
+    std::fs::remove_dir_all(shelf.path().join(".projector")).unwrap();
+    let (code, prose) = run.end();
+    assert_eq!(code, Some(1), "{prose}");
+    assert!(prose.contains("error[data-removed]: "), "{prose}");
+    shelf.good(&["run", "--once"]);
+}
+
+/// What a page failed with is still to be mended when the program has ended.
+#[test]
+fn the_status_tells_after_the_end_what_it_failed_with() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let book = r#"{"id": "f", "room": "west", "copies": 1, "task": "fail"}"#;
+    shelf.good(&["dev", "put", "shelf", book]);
+    for arguments in [&["run", "--once"][..], &["run"]] {
+        let mut run = shelf.start(arguments);
+        if arguments.len() == 1 {
+            run.until("listening");
+            // It fails at once, and says so where others look.
+            while !shelf.good(&["status"]).contains("is on loan") {}
+            run.signal("TERM");
+        }
+        run.end();
+        let lines = shelf.good(&["status", "--json"]);
+        let line = lines.lines().find(|line| line.contains("is on loan"));
+        let line = line.unwrap_or_else(|| panic!("{lines}"));
+        assert!(line.contains(r#""backlog":1,"#), "{line}");
+        assert!(line.contains("hook `put` on document `f`"), "{line}");
+    }
+}
+
+/// A demonstration that was cut off is not taken for a whole one.
+#[test]
+fn an_interrupted_demonstration_is_said_to_be_incomplete() {
+    let shelf = Shelf::new();
+    shelf.good(&["run", "--once"]);
+    let marker = shelf.path().join(".projector/demo.unfinished");
+    assert!(!marker.exists());
+    std::fs::write(&marker, "").unwrap();
+    let prose = text(&shelf.run(&["run", "--once"]).stderr);
+    assert!(
+        prose.contains("the demonstration was interrupted"),
+        "{prose}"
+    );
+}

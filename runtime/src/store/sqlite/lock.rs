@@ -4,6 +4,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -27,7 +28,17 @@ pub struct Holder {
 
 /// A lock that is held, until it is dropped.
 #[derive(Debug)]
-pub struct InstanceLock(File);
+pub struct InstanceLock {
+    file: File,
+    path: PathBuf,
+}
+
+/// Looks whether a lock is still in its place.
+#[derive(Clone, Debug)]
+pub struct LockWatch {
+    path: PathBuf,
+    file: Option<u64>,
+}
 
 /// Why the lock was not acquired.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +113,16 @@ impl InstanceLock {
         file.set_len(0)
             .and_then(|()| file.write_all(&content))
             .map_err(failed)?;
-        Ok(Self(file))
+        Ok(Self { file, path })
+    }
+
+    /// A watch over the lock's place: its file removed or replaced, with the data directory or alone, holds nobody
+    /// back, and what the instance writes may be gone with it.
+    pub fn watch(&self) -> LockWatch {
+        LockWatch {
+            path: self.path.clone(),
+            file: self.file.metadata().ok().map(|file| file.ino()),
+        }
     }
 
     /// Who holds the lock of the store in `directory` now. None: nobody, or somebody just now starting.
@@ -125,10 +145,17 @@ impl InstanceLock {
     }
 }
 
+impl LockWatch {
+    /// Whether the file at the lock's place is still the lock's.
+    pub fn is_in_place(&self) -> bool {
+        super::file(&self.path).ok() == self.file
+    }
+}
+
 impl Drop for InstanceLock {
     fn drop(&mut self) {
         // The content means nothing without the lock; it goes only so that nobody is misled.
-        let _ = self.0.set_len(0);
+        let _ = self.file.set_len(0);
     }
 }
 
