@@ -253,12 +253,18 @@ fn mode(input: ParseStream<'_>) -> syn::Result<(Span, Mode)> {
 }
 
 fn start(input: ParseStream<'_>) -> syn::Result<(Span, Start)> {
+    const WORDS: &[&str] = &["now", "beginning"];
     const EXPECTED: &str = "expected `now`, `beginning` or a time such as \"2026-01-31T00:00:00Z\"";
     input.parse::<Token![=]>()?;
     if input.peek(LitStr) {
         let text: LitStr = input.parse()?;
-        let time: Timestamp = text.value().parse().map_err(|error| {
-            syn::Error::new_spanned(&text, format!("not a time ({error}); {EXPECTED}"))
+        let value = text.value();
+        let time: Timestamp = value.parse().map_err(|error| {
+            let hint = match names::nearest(&value.to_lowercase(), WORDS) {
+                Some(near) => format!("did you mean `{near}`, without quotes?"),
+                None => EXPECTED.to_owned(),
+            };
+            syn::Error::new_spanned(&text, format!("{hint} (as a time: {error})"))
         })?;
         if time.subsec_nanosecond() != 0 {
             return Err(syn::Error::new_spanned(
@@ -272,7 +278,13 @@ fn start(input: ParseStream<'_>) -> syn::Result<(Span, Start)> {
     match word.to_string().as_str() {
         "now" => Ok((word.span(), Start::Now)),
         "beginning" => Ok((word.span(), Start::Beginning)),
-        _ => Err(syn::Error::new_spanned(word, EXPECTED)),
+        other => {
+            let message = match names::nearest(&other.to_lowercase(), WORDS) {
+                Some(near) => format!("not a start; did you mean `{near}`?"),
+                None => EXPECTED.to_owned(),
+            };
+            Err(syn::Error::new_spanned(word, message))
+        }
     }
 }
 
