@@ -1,9 +1,11 @@
 //! `only(…)` and `soft_delete(…)`: conditions on a document.
 
+use std::fmt::{self, Display, Formatter};
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitBool, LitInt, LitStr, Token, parenthesized};
 
@@ -52,9 +54,19 @@ impl Condition {
 
     fn parse(input: ParseStream<'_>, bare: bool) -> syn::Result<Self> {
         let (path, tokens) = parse_path(input)?;
-        let test = if input.peek(Token![=]) {
+        if input.peek(Token![==]) {
+            let message = format!("write `=`: {GRAMMAR}");
+            return Err(syn::Error::new_spanned(
+                input.parse::<Token![==]>()?,
+                message,
+            ));
+        }
+        if let Some(operator) = comparison(input) {
+            return Err(syn::Error::new_spanned(operator, GRAMMAR));
+        }
+        let literals = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            Test::In(vec![input.parse()?])
+            vec![input.parse()?]
         } else if input.peek(Token![in]) {
             input.parse::<Token![in]>()?;
             let list;
@@ -63,16 +75,118 @@ impl Condition {
             if literals.is_empty() {
                 return Err(list.error("an empty list matches nothing"));
             }
-            Test::In(literals.into_iter().collect())
+            literals.into_iter().collect()
         } else if bare && (input.is_empty() || input.peek(Token![,])) {
-            Test::Set
+            let test = Test::Set;
+            return Ok(Self { path, test });
         } else {
             return Err(syn::Error::new_spanned(
                 tokens,
                 "expected `path = literal` or `path in (literal, …)`",
             ));
         };
+        if let Some(operator) = and(&input.fork()) {
+            return Err(syn::Error::new_spanned(
+                operator,
+                "expected `,`: conditions stand in a list, and every one must hold",
+            ));
+        }
+        if let Some(operator) = or(&input.fork()) {
+            let message = match alternatives(&path, &literals, &input.fork()) {
+                Some(list) => format!("expected `,`; for one of several values write `{list}`"),
+                None => GRAMMAR.to_owned(),
+            };
+            return Err(syn::Error::new_spanned(operator, message));
+        }
+        let test = Test::In(literals);
         Ok(Self { path, test })
+    }
+}
+
+/// The way out for whoever expected more of a condition.
+const GRAMMAR: &str = "a condition is `path = literal` or `path in (literal, …)`; \
+                       test anything else in the hook, and return `Verdict::Skip`";
+
+/// An operator that people expect to join conditions, and for which there is the comma.
+fn and(input: ParseStream<'_>) -> Option<TokenStream> {
+    if input.peek(Token![&&]) {
+        operator::<Token![&&]>(input)
+    } else if input.peek(Token![&]) {
+        operator::<Token![&]>(input)
+    } else {
+        word(input, "and")
+    }
+}
+
+/// An operator that people expect between alternatives.
+fn or(input: ParseStream<'_>) -> Option<TokenStream> {
+    if input.peek(Token![||]) {
+        operator::<Token![||]>(input)
+    } else if input.peek(Token![|]) {
+        operator::<Token![|]>(input)
+    } else {
+        word(input, "or")
+    }
+}
+
+/// An operator that people expect to compare.
+fn comparison(input: ParseStream<'_>) -> Option<TokenStream> {
+    if input.peek(Token![!=]) {
+        operator::<Token![!=]>(input)
+    } else if input.peek(Token![<=]) {
+        operator::<Token![<=]>(input)
+    } else if input.peek(Token![>=]) {
+        operator::<Token![>=]>(input)
+    } else if input.peek(Token![<]) {
+        operator::<Token![<]>(input)
+    } else if input.peek(Token![>]) {
+        operator::<Token![>]>(input)
+    } else {
+        None
+    }
+}
+
+fn operator<T: Parse + ToTokens>(input: ParseStream<'_>) -> Option<TokenStream> {
+    input.parse::<T>().ok().map(ToTokens::into_token_stream)
+}
+
+fn word(input: ParseStream<'_>, expected: &str) -> Option<TokenStream> {
+    let found: Ident = input.parse().ok()?;
+    (found == expected).then(|| found.into_token_stream())
+}
+
+/// The list that `type = "a" or "b"` and `type = "a" or type = "b"` stand for, if what follows the
+/// first values is no more than that.
+fn alternatives(path: &[String], first: &[Literal], input: ParseStream<'_>) -> Option<String> {
+    let mut values: Vec<_> = first.iter().map(ToString::to_string).collect();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        or(input)?;
+        let ahead = input.fork();
+        if let Ok((other, _)) = parse_path(&ahead)
+            && ahead.peek(Token![=])
+        {
+            if other != path {
+                return None;
+            }
+            parse_path(input).ok()?;
+            if input.peek(Token![==]) {
+                input.parse::<Token![==]>().ok()?;
+            } else {
+                input.parse::<Token![=]>().ok()?;
+            }
+        }
+        values.push(input.parse::<Literal>().ok()?.to_string());
+    }
+    let path: Vec<_> = path.iter().map(|name| spelling(name)).collect();
+    Some(format!("{} in ({})", path.join("."), values.join(", ")))
+}
+
+/// A field's name as it stands in a path.
+fn spelling(name: &str) -> String {
+    if Ident::parse_any.parse_str(name).is_ok() {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
     }
 }
 
@@ -133,6 +247,18 @@ impl Parse for Literal {
             found,
             "expected a string, a whole number, `true`, `false` or `null`",
         ))
+    }
+}
+
+/// As people write it.
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Null => f.write_str("null"),
+        }
     }
 }
 
