@@ -185,6 +185,9 @@ pub use projectionist_macros::on_delete;
 #[doc = include_str!("attributes/hook.md")]
 pub use projectionist_macros::on_expire;
 
+#[doc(hidden)]
+pub use projectionist_macros::{on_change, on_insert, on_remove, on_update, on_write};
+
 /// Links crates of projections into the program: a crate that nothing names is not passed to the
 /// linker, and its projections would be missing without a word.
 ///

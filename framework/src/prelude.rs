@@ -7,3 +7,7 @@ pub use crate::{
     Operation, PartitionKey, Previous, Projection, ProjectionDef, State, States, Tx, TxError,
     Verdict, on_create, on_delete, on_expire, on_replace, on_upsert, projection,
 };
+
+// Names that are no hook's, each an error that says which is. An import of one's own shadows them.
+#[doc(hidden)]
+pub use crate::{on_change, on_insert, on_remove, on_update, on_write};

@@ -98,23 +98,30 @@ pub trait NoHooks: Projection {
     const __projection_on_delete: Option<Hook> = None;
     const __projection_on_expire: Option<Hook> = None;
 
-    fn __projection_call_on_upsert(&self, cx: HookCx<'_>) -> Uncalled {
+    // Whether it has what people take for a hook's attribute.
+    const __projection_on_update: bool = false;
+    const __projection_on_insert: bool = false;
+    const __projection_on_write: bool = false;
+    const __projection_on_change: bool = false;
+    const __projection_on_remove: bool = false;
+
+    fn __a_projection_has_one_on_upsert(&self, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __projection_call_on_create(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_create(&self, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __projection_call_on_replace(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_replace(&self, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __projection_call_on_delete(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_delete(&self, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __projection_call_on_expire(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_expire(&self, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 }

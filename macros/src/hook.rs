@@ -68,8 +68,8 @@ pub(crate) fn expand(kind: HookKind, attr: TokenStream, item: TokenStream) -> To
     quote! {
         #lints
         #item
-        #constant
         #call
+        #constant
     }
 }
 

@@ -53,7 +53,7 @@ impl HookKind {
 
     /// The hidden function that calls the method.
     pub(crate) fn call(self, span: Span) -> Ident {
-        format_ident!("__projection_call_{}", self.attribute(), span = span)
+        format_ident!("__a_projection_has_one_{}", self.attribute(), span = span)
     }
 
     /// Whether `attribute` declares a hook of whatever kind.

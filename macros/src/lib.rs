@@ -7,6 +7,7 @@
 //! hook which is not there resolves to what `NoHooks` provides: nothing.
 
 mod condition;
+mod decoy;
 mod errors;
 mod hook;
 mod kind;
@@ -18,6 +19,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
+use decoy::Decoy;
 use kind::HookKind;
 
 #[expect(missing_docs, reason = "the facade documents it")]
@@ -54,4 +56,34 @@ pub fn on_delete(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn on_expire(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Expire, attr.into(), item.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn on_update(_: TokenStream, item: TokenStream) -> TokenStream {
+    decoy::expand(Decoy::Update, &item.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn on_insert(_: TokenStream, item: TokenStream) -> TokenStream {
+    decoy::expand(Decoy::Insert, &item.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn on_write(_: TokenStream, item: TokenStream) -> TokenStream {
+    decoy::expand(Decoy::Write, &item.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn on_change(_: TokenStream, item: TokenStream) -> TokenStream {
+    decoy::expand(Decoy::Change, &item.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn on_remove(_: TokenStream, item: TokenStream) -> TokenStream {
+    decoy::expand(Decoy::Remove, &item.into()).into()
 }

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Fields, Generics, Ident, Item, LitStr};
 
+use crate::decoy::Decoy;
 use crate::errors::Errors;
 use crate::kind::HookKind;
 use crate::names;
@@ -223,7 +224,12 @@ impl Projection {
 
     /// Assertions on the hooks, which only the compiler sees together.
     fn checks(&self) -> TokenStream {
-        let Self { ident, options, .. } = self;
+        let Self {
+            ident,
+            generics,
+            options,
+            ..
+        } = self;
         let soft_delete = options.soft_delete.is_some();
         let mut checks = vec![
             quote_spanned! {ident.span()=>
@@ -282,7 +288,18 @@ impl Projection {
                 checks.push(forces(span, field, soft_delete, &message));
             }
         }
-        checks.into_iter().collect()
+        let this = if generics.params.is_empty() {
+            quote!(#ident)
+        } else {
+            quote!(Self)
+        };
+        let decoys = Decoy::ALL.map(Decoy::constant);
+        quote! {
+            // A decoy has its own error, and what is said of its hooks would only echo it.
+            if !(#(#this::#decoys)||*) {
+                #(#checks)*
+            }
+        }
     }
 
     fn register(&self) -> TokenStream {

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use snapbox::{Assert, Data, file};
 
+use crate::decoy::{self, Decoy};
 use crate::kind::HookKind;
 use crate::{hook, projection};
 
@@ -133,6 +134,18 @@ fn a_broken_hook() {
     );
     let code = method(HookKind::Create, TokenStream::new(), item);
     check(&code, file!["tests/output/broken.rs"]);
+}
+
+#[test]
+fn a_decoy() {
+    let items = decoy::expand(
+        Decoy::Update,
+        &quote!(
+            async fn keep(&self, user: Change<User>) {}
+        ),
+    );
+    let code = quote!(impl Billing { #items });
+    check(&code, file!["tests/output/decoy.rs"]);
 }
 
 #[test]

@@ -7,6 +7,16 @@ impl Billing {
     )]
     fn log(&mut self) {}
     #[doc(hidden)]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
+    pub fn __a_projection_has_one_on_create<'__a>(
+        &'__a self,
+        __cx: ::projectionist::__private0::HookCx<'__a>,
+    ) -> impl ::core::future::Future<
+        Output = ::projectionist::__private0::Answer,
+    > + ::core::marker::Send + '__a {
+        async move { ::core::unreachable!() }
+    }
+    #[doc(hidden)]
     #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
     pub const __projection_on_create: ::core::option::Option<
         ::projectionist::__private0::Hook,
@@ -29,14 +39,4 @@ impl Billing {
             only: const { &[] },
         })
     };
-    #[doc(hidden)]
-    #[allow(dead_code, unreachable_pub, reason = "generated")]
-    pub fn __projection_call_on_create<'__a>(
-        &'__a self,
-        __cx: ::projectionist::__private0::HookCx<'__a>,
-    ) -> impl ::core::future::Future<
-        Output = ::projectionist::__private0::Answer,
-    > + ::core::marker::Send + '__a {
-        async move { ::core::unreachable!() }
-    }
 }

@@ -7,6 +7,21 @@ impl Billing {
     )]
     async fn tell() {}
     #[doc(hidden)]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
+    pub fn __a_projection_has_one_on_expire<'__a>(
+        &'__a self,
+        __cx: ::projectionist::__private0::HookCx<'__a>,
+    ) -> impl ::core::future::Future<
+        Output = ::projectionist::__private0::Answer,
+    > + ::core::marker::Send + '__a {
+        #[allow(unused_imports, reason = "generated")]
+        use ::projectionist::__private0 as __p;
+        async move {
+            let __returned = Self::tell().await;
+            __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
+        }
+    }
+    #[doc(hidden)]
     #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
     pub const __projection_on_expire: ::core::option::Option<
         ::projectionist::__private0::Hook,
@@ -23,19 +38,4 @@ impl Billing {
             only: const { &[] },
         })
     };
-    #[doc(hidden)]
-    #[allow(dead_code, unreachable_pub, reason = "generated")]
-    pub fn __projection_call_on_expire<'__a>(
-        &'__a self,
-        __cx: ::projectionist::__private0::HookCx<'__a>,
-    ) -> impl ::core::future::Future<
-        Output = ::projectionist::__private0::Answer,
-    > + ::core::marker::Send + '__a {
-        #[allow(unused_imports, reason = "generated")]
-        use ::projectionist::__private0 as __p;
-        async move {
-            let __returned = Self::tell().await;
-            __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
-        }
-    }
 }

@@ -12,6 +12,36 @@ impl Billing {
     }
     #[cfg(feature = "charge")]
     #[doc(hidden)]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
+    pub fn __a_projection_has_one_on_upsert<'__a>(
+        &'__a self,
+        __cx: renamed::__private0::HookCx<'__a>,
+    ) -> impl ::core::future::Future<
+        Output = renamed::__private0::Answer,
+    > + ::core::marker::Send + '__a {
+        #[allow(unused_imports, reason = "generated")]
+        use renamed::__private0 as __p;
+        async move {
+            let mut __cx = __cx;
+            let __arg0 = match <Change<User> as __p::Extract<'_>>::extract(&mut __cx) {
+                ::core::result::Result::Ok(argument) => argument,
+                ::core::result::Result::Err(error) => {
+                    return ::core::result::Result::Err(__p::Failure::Argument(error));
+                }
+            };
+            let __arg1 = match <Tx<'_> as __p::Extract<'_>>::extract(&mut __cx) {
+                ::core::result::Result::Ok(argument) => argument,
+                ::core::result::Result::Err(error) => {
+                    return ::core::result::Result::Err(__p::Failure::Argument(error));
+                }
+            };
+            let __returned = Self::charge(self, __arg0, __arg1).await;
+            <Result<(), TxError> as __p::IntoVerdict>::into_verdict(__returned)
+                .map_err(__p::Failure::Hook)
+        }
+    }
+    #[cfg(feature = "charge")]
+    #[doc(hidden)]
     #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
     pub const __projection_on_upsert: ::core::option::Option<
         renamed::__private0::Hook,
@@ -64,34 +94,4 @@ impl Billing {
             },
         })
     };
-    #[cfg(feature = "charge")]
-    #[doc(hidden)]
-    #[allow(dead_code, unreachable_pub, reason = "generated")]
-    pub fn __projection_call_on_upsert<'__a>(
-        &'__a self,
-        __cx: renamed::__private0::HookCx<'__a>,
-    ) -> impl ::core::future::Future<
-        Output = renamed::__private0::Answer,
-    > + ::core::marker::Send + '__a {
-        #[allow(unused_imports, reason = "generated")]
-        use renamed::__private0 as __p;
-        async move {
-            let mut __cx = __cx;
-            let __arg0 = match <Change<User> as __p::Extract<'_>>::extract(&mut __cx) {
-                ::core::result::Result::Ok(argument) => argument,
-                ::core::result::Result::Err(error) => {
-                    return ::core::result::Result::Err(__p::Failure::Argument(error));
-                }
-            };
-            let __arg1 = match <Tx<'_> as __p::Extract<'_>>::extract(&mut __cx) {
-                ::core::result::Result::Ok(argument) => argument,
-                ::core::result::Result::Err(error) => {
-                    return ::core::result::Result::Err(__p::Failure::Argument(error));
-                }
-            };
-            let __returned = Self::charge(self, __arg0, __arg1).await;
-            <Result<(), TxError> as __p::IntoVerdict>::into_verdict(__returned)
-                .map_err(__p::Failure::Hook)
-        }
-    }
 }

@@ -42,19 +42,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__projection_call_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(self, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__projection_call_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(self, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__projection_call_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(self, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__projection_call_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(self, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__projection_call_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(self, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };

@@ -65,19 +65,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__projection_call_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(self, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__projection_call_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(self, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__projection_call_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(self, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__projection_call_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(self, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__projection_call_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(self, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };
@@ -91,63 +91,68 @@ const _: () = {
     }
     const _: () = {
         let __hooks = <Billing as __p::Projection>::HOOKS;
-        ::core::assert!(
-            ! __hooks.is_empty(),
-            "this projection has no hooks: put `#[on_upsert]` on a method"
-        );
-        ::core::assert!(
-            __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
-            .on_replace.is_none(),
-            "`on_upsert` can never run beside both `on_create` and `on_replace`"
-        );
-        ::core::assert!(
-            __hooks.have_room_for(3usize),
-            "this projection and its hooks have more than 128 conditions"
-        );
-        ::core::assert!(
-            __hooks.on_delete.is_some(),
-            "`soft_delete` makes a delete of a write, but no hook takes it: add `#[on_delete]`"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnCreate.is_in(& __hooks, true), "{}",
-            "`mode = latest_version` has nothing for `on_create`: leave `mode` out"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnReplace.is_in(& __hooks, true), "{}",
-            "`mode = latest_version` has nothing for `on_replace`: leave `mode` out"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnExpire.is_in(& __hooks, true), "{}",
-            "`mode = latest_version` has nothing for `on_expire`: leave `mode` out"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnDelete.is_in(& __hooks, true), "{}",
-            "`mode = latest_version` has nothing for `on_delete` without `soft_delete`: leave `mode` out"
-        );
-        ::core::assert!(
-            ! __p::Cause::Previous.is_in(& __hooks, true), "{}",
-            "`mode = latest_version` has nothing for a hook that takes `Previous<T>`: leave `mode` out"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnCreate.is_in(& __hooks, true), "{}",
-            "`on_create` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnReplace.is_in(& __hooks, true), "{}",
-            "`on_replace` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnExpire.is_in(& __hooks, true), "{}",
-            "`on_expire` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
-        );
-        ::core::assert!(
-            ! __p::Cause::OnDelete.is_in(& __hooks, true), "{}",
-            "`on_delete` without `soft_delete` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
-        );
-        ::core::assert!(
-            ! __p::Cause::Previous.is_in(& __hooks, true), "{}",
-            "a hook that takes `Previous<T>` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
-        );
+        if !(Billing::__projection_on_update || Billing::__projection_on_insert
+            || Billing::__projection_on_write || Billing::__projection_on_change
+            || Billing::__projection_on_remove)
+        {
+            ::core::assert!(
+                ! __hooks.is_empty(),
+                "this projection has no hooks: put `#[on_upsert]` on a method"
+            );
+            ::core::assert!(
+                __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
+                .on_replace.is_none(),
+                "`on_upsert` can never run beside both `on_create` and `on_replace`"
+            );
+            ::core::assert!(
+                __hooks.have_room_for(3usize),
+                "this projection and its hooks have more than 128 conditions"
+            );
+            ::core::assert!(
+                __hooks.on_delete.is_some(),
+                "`soft_delete` makes a delete of a write, but no hook takes it: add `#[on_delete]`"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnCreate.is_in(& __hooks, true), "{}",
+                "`mode = latest_version` has nothing for `on_create`: leave `mode` out"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnReplace.is_in(& __hooks, true), "{}",
+                "`mode = latest_version` has nothing for `on_replace`: leave `mode` out"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnExpire.is_in(& __hooks, true), "{}",
+                "`mode = latest_version` has nothing for `on_expire`: leave `mode` out"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnDelete.is_in(& __hooks, true), "{}",
+                "`mode = latest_version` has nothing for `on_delete` without `soft_delete`: leave `mode` out"
+            );
+            ::core::assert!(
+                ! __p::Cause::Previous.is_in(& __hooks, true), "{}",
+                "`mode = latest_version` has nothing for a hook that takes `Previous<T>`: leave `mode` out"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnCreate.is_in(& __hooks, true), "{}",
+                "`on_create` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnReplace.is_in(& __hooks, true), "{}",
+                "`on_replace` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnExpire.is_in(& __hooks, true), "{}",
+                "`on_expire` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
+            );
+            ::core::assert!(
+                ! __p::Cause::OnDelete.is_in(& __hooks, true), "{}",
+                "`on_delete` without `soft_delete` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
+            );
+            ::core::assert!(
+                ! __p::Cause::Previous.is_in(& __hooks, true), "{}",
+                "a hook that takes `Previous<T>` needs the all-versions feed, which can't be read from a time: start `now`, or keep to hooks that the latest version is enough for"
+            );
+        }
     };
     __p::inventory::submit! {
         __p::ProjectionDef::of:: < Billing > (__p::Location { file : ::core::file!(),

@@ -30,19 +30,24 @@ const _: () = {
                 on_delete: Self::__projection_on_delete,
                 on_expire: Self::__projection_on_expire,
             };
-            ::core::assert!(
-                ! __hooks.is_empty(),
-                "this projection has no hooks: put `#[on_upsert]` on a method"
-            );
-            ::core::assert!(
-                __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
-                .on_replace.is_none(),
-                "`on_upsert` can never run beside both `on_create` and `on_replace`"
-            );
-            ::core::assert!(
-                __hooks.have_room_for(0usize),
-                "this projection and its hooks have more than 128 conditions"
-            );
+            if !(Self::__projection_on_update || Self::__projection_on_insert
+                || Self::__projection_on_write || Self::__projection_on_change
+                || Self::__projection_on_remove)
+            {
+                ::core::assert!(
+                    ! __hooks.is_empty(),
+                    "this projection has no hooks: put `#[on_upsert]` on a method"
+                );
+                ::core::assert!(
+                    __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
+                    .on_replace.is_none(),
+                    "`on_upsert` can never run beside both `on_create` and `on_replace`"
+                );
+                ::core::assert!(
+                    __hooks.have_room_for(0usize),
+                    "this projection and its hooks have more than 128 conditions"
+                );
+            }
             __hooks
         };
         const MODE: __p::Mode = <Self as __p::Projection>::HOOKS.mode(false);
@@ -59,19 +64,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__projection_call_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(self, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__projection_call_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(self, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__projection_call_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(self, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__projection_call_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(self, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__projection_call_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(self, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };

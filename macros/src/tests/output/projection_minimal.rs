@@ -39,19 +39,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__projection_call_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(self, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__projection_call_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(self, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__projection_call_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(self, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__projection_call_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(self, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__projection_call_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(self, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };
@@ -65,19 +65,24 @@ const _: () = {
     }
     const _: () = {
         let __hooks = <Billing as __p::Projection>::HOOKS;
-        ::core::assert!(
-            ! __hooks.is_empty(),
-            "this projection has no hooks: put `#[on_upsert]` on a method"
-        );
-        ::core::assert!(
-            __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
-            .on_replace.is_none(),
-            "`on_upsert` can never run beside both `on_create` and `on_replace`"
-        );
-        ::core::assert!(
-            __hooks.have_room_for(0usize),
-            "this projection and its hooks have more than 128 conditions"
-        );
+        if !(Billing::__projection_on_update || Billing::__projection_on_insert
+            || Billing::__projection_on_write || Billing::__projection_on_change
+            || Billing::__projection_on_remove)
+        {
+            ::core::assert!(
+                ! __hooks.is_empty(),
+                "this projection has no hooks: put `#[on_upsert]` on a method"
+            );
+            ::core::assert!(
+                __hooks.on_upsert.is_none() || __hooks.on_create.is_none() || __hooks
+                .on_replace.is_none(),
+                "`on_upsert` can never run beside both `on_create` and `on_replace`"
+            );
+            ::core::assert!(
+                __hooks.have_room_for(0usize),
+                "this projection and its hooks have more than 128 conditions"
+            );
+        }
     };
     __p::inventory::submit! {
         __p::ProjectionDef::of:: < Billing > (__p::Location { file : ::core::file!(),

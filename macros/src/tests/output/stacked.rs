@@ -2,6 +2,28 @@ impl Billing {
     #[on_delete]
     async fn log(&self, id: DocumentId) {}
     #[doc(hidden)]
+    #[allow(dead_code, unreachable_pub, reason = "generated")]
+    pub fn __a_projection_has_one_on_create<'__a>(
+        &'__a self,
+        __cx: ::projectionist::__private0::HookCx<'__a>,
+    ) -> impl ::core::future::Future<
+        Output = ::projectionist::__private0::Answer,
+    > + ::core::marker::Send + '__a {
+        #[allow(unused_imports, reason = "generated")]
+        use ::projectionist::__private0 as __p;
+        async move {
+            let mut __cx = __cx;
+            let __arg0 = match <DocumentId as __p::Extract<'_>>::extract(&mut __cx) {
+                ::core::result::Result::Ok(argument) => argument,
+                ::core::result::Result::Err(error) => {
+                    return ::core::result::Result::Err(__p::Failure::Argument(error));
+                }
+            };
+            let __returned = Self::log(self, __arg0).await;
+            __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
+        }
+    }
+    #[doc(hidden)]
     #[allow(dead_code, non_upper_case_globals, unreachable_pub, reason = "generated")]
     pub const __projection_on_create: ::core::option::Option<
         ::projectionist::__private0::Hook,
@@ -26,26 +48,4 @@ impl Billing {
             only: const { &[] },
         })
     };
-    #[doc(hidden)]
-    #[allow(dead_code, unreachable_pub, reason = "generated")]
-    pub fn __projection_call_on_create<'__a>(
-        &'__a self,
-        __cx: ::projectionist::__private0::HookCx<'__a>,
-    ) -> impl ::core::future::Future<
-        Output = ::projectionist::__private0::Answer,
-    > + ::core::marker::Send + '__a {
-        #[allow(unused_imports, reason = "generated")]
-        use ::projectionist::__private0 as __p;
-        async move {
-            let mut __cx = __cx;
-            let __arg0 = match <DocumentId as __p::Extract<'_>>::extract(&mut __cx) {
-                ::core::result::Result::Ok(argument) => argument,
-                ::core::result::Result::Err(error) => {
-                    return ::core::result::Result::Err(__p::Failure::Argument(error));
-                }
-            };
-            let __returned = Self::log(self, __arg0).await;
-            __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
-        }
-    }
 }
