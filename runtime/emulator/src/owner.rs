@@ -73,8 +73,10 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // The file stays: removing a lock file lets two processes hold a lock of the same name.
-        if let Err(error) = self.0.set_len(0) {
-            tracing::debug!(%error, "cannot empty the lock file");
+        // Unlocked by hand: closing would leave the lock to a child process that is just being started and has the file
+        // until it runs its own program.
+        if let Err(error) = self.0.set_len(0).and_then(|()| self.0.unlock()) {
+            tracing::debug!(%error, "cannot empty or unlock the lock file");
         }
     }
 }

@@ -91,9 +91,9 @@ impl SqliteCoordination {
         let pumps: Vec<_> = pumps.iter().map(Stored::of).collect();
         let pumps = serde_json::to_string(&pumps).expect("reports are always JSON");
         let mut slot = self.conn.lock().await;
-        // Taken out, and put back only if all went well: what a dropped future leaves open is closed.
-        let mut opened = self.lend(&mut slot).await?;
-        sqlx::query(
+        // It stays in its slot: behind a heartbeat whose future was dropped the next one queues, and comes last.
+        let opened = self.lend(&mut slot).await?;
+        let written = sqlx::query(
             "insert into projectionist_instances (name, incarnation, pid, started_at, seen_at, pumps)
              values ($1, $2, $3, $4, $5, $6)
              on conflict (name) do update set incarnation = excluded.incarnation, pid = excluded.pid,
@@ -107,31 +107,34 @@ impl SqliteCoordination {
         .bind(at.to_string())
         .bind(pumps)
         .execute(&mut opened.conn)
-        .await
-        .map_err(|error| self.failed(error))?;
-        *slot = Some(opened);
+        .await;
+        if written.is_err() {
+            // Whatever is wrong with it, the next heartbeat has another.
+            *slot = None;
+        }
+        written.map_err(|error| self.failed(error))?;
         Ok(())
     }
 
     /// The connection, or a new one where there is none or its file is no longer the one at the path (P9).
-    async fn lend(&self, slot: &mut Option<Opened>) -> Result<Opened, StoreError> {
+    async fn lend<'s>(&self, slot: &'s mut Option<Opened>) -> Result<&'s mut Opened, StoreError> {
         let still = |opened: &Opened| file(&self.path).is_ok_and(|file| file == opened.file);
-        if let Some(opened) = slot.take().filter(still) {
-            return Ok(opened);
-        }
-        connect(&self.path, self.open)
-            .await
-            .map_err(|error| self.failed(error))
+        let opened = match slot.take().filter(still) {
+            Some(opened) => opened,
+            None => connect(&self.path, self.open)
+                .await
+                .map_err(|error| self.failed(error))?,
+        };
+        Ok(slot.insert(opened))
     }
 
     async fn read(&self) -> Result<Vec<Roll>, StoreError> {
         let mut slot = self.conn.lock().await;
-        let mut opened = self.lend(&mut slot).await?;
+        let opened = self.lend(&mut slot).await?;
         let rows = sqlx::query("select * from projectionist_instances order by name")
             .fetch_all(&mut opened.conn)
             .await
             .map_err(|error| self.failed(error))?;
-        *slot = Some(opened);
         drop(slot);
         rows.iter().map(|row| self.roll(row)).collect()
     }

@@ -156,6 +156,9 @@ impl Drop for InstanceLock {
     fn drop(&mut self) {
         // The content means nothing without the lock; it goes only so that nobody is misled.
         let _ = self.file.set_len(0);
+        // By hand: closing would leave the lock to a child process that is just being started and has the file
+        // until it runs its own program.
+        let _ = self.file.unlock();
     }
 }
 
