@@ -1,0 +1,3 @@
+//! The emulator as a program of its own.
+
+fn main() {}
