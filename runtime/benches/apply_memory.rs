@@ -100,6 +100,7 @@ fn pages(changes: &[RawChange]) -> VecDeque<FeedPage> {
             changes: changes.to_vec(),
             position: Position::new(number.to_string()),
             caught_up: number == PAGES,
+            range_changed: false,
         })
         .collect()
 }

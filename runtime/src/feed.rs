@@ -58,6 +58,10 @@ pub struct FeedPage {
     pub position: Position,
     /// Whether nothing newer was there.
     pub caught_up: bool,
+    /// Whether the physical ranges inside the bounds are others than when the position read from was given, as far as
+    /// the feed can tell: for a feed that reads through a split on its own. The pump then looks at [`Feed::ranges`], and
+    /// splits its lease as they are split (P19). A feed that answers [`FeedError::Gone`] instead need not tell.
+    pub range_changed: bool,
 }
 
 /// A collection's change feed.
@@ -71,7 +75,14 @@ pub trait Feed: Send + Sync + 'static {
     /// The current ranges, in order of their bounds. They cover the whole key space (I5).
     fn ranges(&self) -> BoxFuture<'_, Result<Vec<FeedRange>, FeedError>>;
 
-    /// Reads one page.
+    /// Reads one page. The position may be one of wider bounds that these lie in: the leases of a split go on from
+    /// their parent's position (P13). Of bounds that are a part of one physical range, merged since, the page holds that
+    /// part alone.
+    ///
+    /// # Errors
+    ///
+    /// [`FeedError::Gone`] where the bounds span several physical ranges and the feed does not read through a split on
+    /// its own: the pump lists the ranges again.
     fn read<'a>(&'a self, read: Read<'a>) -> BoxFuture<'a, Result<FeedPage, FeedError>>;
 
     /// The newest sequence number inside the bounds; 0 where nothing was ever written.
@@ -132,9 +143,19 @@ pub enum FeedError {
         /// The position.
         position: Position,
     },
-    /// The bounds are not those of one range any more.
-    #[error("range {bounds} of collection `{collection}` is gone: it was split or merged")]
+    /// The bounds are not inside one physical range any more.
+    #[error("range {bounds} of collection `{collection}` is gone: it was split")]
     Gone {
+        /// The collection.
+        collection: String,
+        /// The bounds.
+        bounds: Bounds,
+    },
+    /// Ranges were merged, and all-versions mode cannot go on from a position of before.
+    #[error(
+        "range {bounds} of collection `{collection}` was merged with another, and the all-versions feed cannot be read across a merge"
+    )]
+    Merged {
         /// The collection.
         collection: String,
         /// The bounds.

@@ -69,6 +69,7 @@ impl EmulatorFeed {
             changes: page.items.into_iter().map(change).collect(),
             position: Position::new(page.continuation.to_string()),
             caught_up: page.caught_up,
+            range_changed: false,
         })
     }
 

@@ -73,6 +73,7 @@ impl ScriptFeed {
             changes: all[start..end].to_vec(),
             position: Position::new(end.to_string()),
             caught_up: end == all.len(),
+            range_changed: false,
         })
     }
 

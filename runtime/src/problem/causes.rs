@@ -37,6 +37,9 @@ pub(crate) fn store_problem(projection: &str, error: StoreError) -> Problem {
     .because(error)
 }
 
+/// What can be done where ranges were merged under an all-versions projection.
+pub(crate) const MERGED: &str = "Nothing was skipped or stored. Give the projection a new name, so that it starts at now: what was written between its last checkpoint and that start is not told to it. Or run it in latest-version mode under a new name, with `soft_delete(…)` for deletes: that mode reads on through merges.";
+
 /// A feed's error, as a problem of a projection.
 pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
     let (code, help) = match error {
@@ -57,6 +60,7 @@ pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
             "The store belongs to another feed, or is damaged.",
         ),
         FeedError::Gone { .. } => (codes::RANGE_GONE, "Start the projector again."),
+        FeedError::Merged { .. } => (codes::RANGES_MERGED, MERGED),
         FeedError::Deleted { .. } => (
             codes::COLLECTION_MISSING,
             "Create it, or map the collection to another one in the settings.",

@@ -43,7 +43,8 @@ codes! {
     RETENTION_EXCEEDED = "retention-exceeded": "The checkpoint is older than the retention window: changes were lost to this projection.",
     BEYOND_END = "beyond-end": "The checkpoint lies beyond the end of the feed: its journal was lost, shortened or replaced.",
     BAD_POSITION = "bad-position": "The checkpoint's position is not one of this feed.",
-    RANGE_GONE = "range-gone": "A range was split or merged.",
+    RANGE_GONE = "range-gone": "A range was split, and the feed's list of ranges does not come to show what it was split into.",
+    RANGES_MERGED = "ranges-merged": "Ranges were merged under an all-versions projection, whose feed cannot be read across a merge. In latest-version mode a merge is no problem.",
     // The emulator.
     JOURNAL_FAILED = "journal-failed": "The emulator's journal cannot be opened: it is corrupt (the offset is named), of another version, or may not be read.",
     EMULATOR_FAILED = "emulator-failed": "The emulator refused a request or could not be reached.",
