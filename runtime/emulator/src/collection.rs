@@ -14,16 +14,29 @@ use crate::emulator::{Core, Writer};
 use crate::feed::{
     self, FeedError, FeedItem, FeedPage, FeedRequest, From, Mode, PageError, Selection,
 };
-use crate::hash::{self, Epk};
+use crate::hash::Epk;
 use crate::index::{Index, RangeIndex};
 use crate::journal::{FRAME, JournalError, PAYLOAD_LIMIT};
 use crate::key::PartitionKey;
-use crate::plan::{Checked, Plan};
-use crate::record::{Location, Setup};
-use crate::write::{DocumentError, GroupError, Write, Written};
+use crate::medium::Medium;
+use crate::plan::{self, Checked, Plan};
+use crate::record::{Act, Head, Location, Setup};
+use crate::write::{DocumentError, Done, GroupError, Numbering, Step, Write, Written};
 
 /// How many expired documents one frame purges.
 const PURGE: usize = 1000;
+
+/// Why ranges were not split or merged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RangeError {
+    /// The ranges are not such that it can be done.
+    #[error("{0}")]
+    Refused(String),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
 
 /// A collection of documents.
 #[derive(Debug)]
@@ -54,6 +67,11 @@ impl Collection {
     /// The name.
     pub fn name(&self) -> &str {
         &self.setup.name
+    }
+
+    /// The name of its database.
+    pub fn database(&self) -> &str {
+        &self.setup.owner
     }
 
     /// The resource id. A collection made anew under the same name has another (P1).
@@ -117,12 +135,23 @@ impl Collection {
         &self,
         writes: impl IntoIterator<Item = Write>,
     ) -> Result<Vec<Written>, GroupError> {
+        let steps = writes.into_iter().map(Step::from);
+        let done = self.execute(steps, Numbering::Each)?;
+        Ok(done.into_iter().map(|done| done.written).collect())
+    }
+
+    /// The same for steps with preconditions, numbered as is said.
+    pub fn execute(
+        &self,
+        steps: impl IntoIterator<Item = Step>,
+        numbering: Numbering,
+    ) -> Result<Vec<Done>, GroupError> {
         let at = |index| move |source: DocumentError| GroupError { index, source };
         let segments = self.setup.config.segments();
-        let checked = writes
+        let checked = steps
             .into_iter()
             .enumerate()
-            .map(|(index, write)| Checked::new(write, &segments).map_err(at(index)))
+            .map(|(index, step)| Checked::new(step, &segments).map_err(at(index)))
             .collect::<Result<Vec<_>, _>>()?;
         if checked.is_empty() {
             return Ok(Vec::new());
@@ -133,10 +162,14 @@ impl Collection {
         self.purge_expired(&mut turn, now)
             .map_err(|error| at(0)(error.into()))?;
         let index = self.read_index();
-        let mut plan = Plan::new(self, &index, turn.journal.next_payload(), now);
-        let mut written = Vec::with_capacity(checked.len());
-        for (position, write) in checked.into_iter().enumerate() {
-            written.push(plan.add(write, &mut turn.rng).map_err(at(position))?);
+        if index.is_dropped {
+            let collection = self.name().to_owned();
+            return Err(at(0)(DocumentError::Dropped { collection }));
+        }
+        let mut plan = Plan::new(self, &index, numbering, turn.journal.next_payload(), now);
+        let mut done = Vec::with_capacity(checked.len());
+        for (position, step) in checked.into_iter().enumerate() {
+            done.push(plan.add(step, &mut turn.rng).map_err(at(position))?);
             let size = plan.frame.size() - FRAME;
             if size > PAYLOAD_LIMIT {
                 return Err(at(position)(DocumentError::TooLarge {
@@ -149,36 +182,86 @@ impl Collection {
             mut frame, applied, ..
         } = plan;
         drop(index);
+        if applied.is_empty() {
+            return Ok(done);
+        }
         turn.journal
             .append(&mut frame.bytes)
             .map_err(|error| at(0)(error.into()))?;
+        self.take_in(&applied);
+        self.core.compact_if_due(&mut turn);
+        Ok(done)
+    }
+
+    /// Splits a physical range in two even ones, which go on with its sequence numbers and history.
+    pub fn split(&self, range: &str) -> Result<[Range; 2], RangeError> {
+        let mut turn = self.core.writer();
+        let children = self
+            .read_index()
+            .halves(range)
+            .map_err(RangeError::Refused)?;
+        turn.append(&Act::Split {
+            collection: self.number(),
+            parent: range.to_owned(),
+            children: children.clone(),
+        })?;
+        self.write_index()
+            .split(range, children.clone())
+            .map_err(RangeError::Refused)?;
+        Ok(children)
+    }
+
+    /// Merges two neighbouring physical ranges. History ends there: an all-versions reader cannot go on.
+    pub fn merge(&self, ranges: [&str; 2]) -> Result<Range, RangeError> {
+        let mut turn = self.core.writer();
+        let child = self
+            .read_index()
+            .union(ranges)
+            .map_err(RangeError::Refused)?;
+        turn.append(&Act::Merge {
+            collection: self.number(),
+            parents: ranges.map(str::to_owned),
+            child: child.clone(),
+        })?;
+        self.write_index()
+            .merge(ranges, child.clone())
+            .map_err(RangeError::Refused)?;
+        Ok(child)
+    }
+
+    fn take_in(&self, applied: &[(u128, Head, Location)]) {
         let mut index = self.write_index();
-        for (identity, head, location) in &applied {
+        for (identity, head, location) in applied {
             index.apply(*identity, head, *location);
         }
         index.announce();
-        Ok(written)
     }
 
     /// Reads a document. An expired one is not found, purged or not.
     pub fn read(&self, id: &str, partition_key: &PartitionKey) -> Result<FeedItem, DocumentError> {
+        plan::check(id, partition_key, &self.setup.config.segments())?;
         let text = partition_key.to_string();
         let identity = document::identity(&text, id);
         let now = self.core.now();
         let found = {
             let index = self.read_index();
+            if index.is_dropped {
+                let collection = self.name().to_owned();
+                return Err(DocumentError::Dropped { collection });
+            }
             let default_ttl = index.config.default_ttl;
             let range = &index.ranges[index.at(partition_key.epk())];
             range
                 .find(identity)
                 .filter(|(_, living)| living.expires(default_ttl).is_none_or(|at| at > now))
+                .map(|(_, living)| (living.location, self.core.medium()))
         };
-        let (_, living) = found.ok_or_else(|| DocumentError::NotFound {
+        let (location, medium) = found.ok_or_else(|| DocumentError::NotFound {
             collection: self.name().to_owned(),
             id: id.to_owned(),
             partition_key: text,
         })?;
-        Ok(self.read_at(living.location)?)
+        Ok(self.read_from(&medium, location)?)
     }
 
     /// Deletes what has expired and forgets changes before the retention window. Writes and reads
@@ -198,9 +281,9 @@ impl Collection {
     pub fn read_feed(&self, request: &FeedRequest) -> Result<FeedPage, FeedError> {
         self.purge()?;
         let bounds = bounds(&request.min, &request.max)?;
-        let selection = self.select(request, bounds)?;
+        let (selection, medium) = self.select(request, bounds)?;
         selection
-            .read(&self.core.medium, request.mode)
+            .read(&medium, request.mode)
             .map_err(|error| self.page_error(error).into())
     }
 
@@ -227,7 +310,8 @@ impl Collection {
                 .wait_for(|end| *end > after)
                 .await
                 .map(drop)
-                .map_err(|_| FeedError::Closed)
+                // The range was split, merged or dropped: another read tells.
+                .or(Ok(()))
         }
     }
 
@@ -262,10 +346,24 @@ impl Collection {
         self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn select(&self, request: &FeedRequest, bounds: (Epk, Epk)) -> Result<Selection, FeedError> {
-        let collection = || self.name().to_owned();
+    /// The changes that make a page, and the medium in which their places are right.
+    fn select(
+        &self,
+        request: &FeedRequest,
+        bounds: (Epk, Epk),
+    ) -> Result<(Selection, Arc<Medium>), FeedError> {
         let index = self.read_index();
-        let range = self.holding(&index, bounds, &request.min, &request.max)?;
+        Ok((self.pick(&index, request, bounds)?, self.core.medium()))
+    }
+
+    fn pick(
+        &self,
+        index: &Index,
+        request: &FeedRequest,
+        bounds: (Epk, Epk),
+    ) -> Result<Selection, FeedError> {
+        let collection = || self.name().to_owned();
+        let range = self.holding(index, bounds, &request.min, &request.max)?;
         if request.mode == Mode::AllVersions {
             if index.config.window().is_none() {
                 return Err(FeedError::NoRetention {
@@ -299,6 +397,11 @@ impl Collection {
                 since,
                 request.max_items,
             )),
+            Mode::AllVersions if after < range.merged_at => Err(FeedError::Merged {
+                collection: collection(),
+                after,
+                merged_at: range.merged_at,
+            }),
             Mode::AllVersions if after < range.complete_after => {
                 Err(FeedError::RetentionExceeded {
                     collection: collection(),
@@ -317,6 +420,11 @@ impl Collection {
         min: &str,
         max: &str,
     ) -> Result<&'a RangeIndex, FeedError> {
+        if index.is_dropped {
+            return Err(FeedError::Dropped {
+                collection: self.name().to_owned(),
+            });
+        }
         index.holding(low, high).ok_or_else(|| FeedError::Gone {
             collection: self.name().to_owned(),
             min: min.to_owned(),
@@ -328,7 +436,8 @@ impl Collection {
     fn purge_expired(&self, writer: &mut Writer, now: i64) -> Result<(), JournalError> {
         loop {
             let index = self.read_index();
-            let mut plan = Plan::new(self, &index, writer.journal.next_payload(), now);
+            let offset = writer.journal.next_payload();
+            let mut plan = Plan::new(self, &index, Numbering::Each, offset, now);
             let expired = index.ranges.iter().flat_map(|range| range.expired(now));
             for living in expired.take(PURGE) {
                 let document = self.read_at(living.location)?;
@@ -348,22 +457,25 @@ impl Collection {
                 return Ok(());
             }
             writer.journal.append(&mut frame.bytes)?;
-            let mut index = self.write_index();
-            for (identity, head, location) in &applied {
-                index.apply(*identity, head, *location);
-            }
-            index.announce();
+            self.take_in(&applied);
         }
     }
 
-    fn read_at(&self, location: Location) -> Result<FeedItem, JournalError> {
+    /// For who has the writer's turn: nothing moves meanwhile.
+    pub(crate) fn read_at(&self, location: Location) -> Result<FeedItem, JournalError> {
+        self.read_from(&self.core.medium(), location)
+    }
+
+    fn read_from(&self, medium: &Medium, location: Location) -> Result<FeedItem, JournalError> {
         let mut buffer = vec![0; location.size as usize];
-        self.core
-            .medium
+        medium
             .read_exact_at(&mut buffer, location.offset)
-            .map_err(PageError::Io)
-            .and_then(|()| feed::item(&buffer.into(), 0, location, Mode::LatestVersion))
-            .map_err(|error| self.page_error(error))
+            .map_err(|error| self.page_error(PageError::Io(error)))?;
+        self.item(&buffer.into(), location)
+    }
+
+    pub(crate) fn item(&self, bytes: &Bytes, location: Location) -> Result<FeedItem, JournalError> {
+        feed::item(bytes, 0, location, Mode::LatestVersion).map_err(|error| self.page_error(error))
     }
 
     fn page_error(&self, error: PageError) -> JournalError {
@@ -383,8 +495,8 @@ impl Collection {
 }
 
 fn bounds(min: &str, max: &str) -> Result<(Epk, Epk), FeedError> {
-    hash::bound(min)
-        .zip(hash::bound(max))
+    Epk::bound(min)
+        .zip(Epk::bound(max))
         .ok_or_else(|| FeedError::Bounds {
             min: min.to_owned(),
             max: max.to_owned(),
@@ -392,7 +504,7 @@ fn bounds(min: &str, max: &str) -> Result<(Epk, Epk), FeedError> {
 }
 
 /// A resource id: Base64 of its parts, with `-` for `/`.
-fn rid(parts: &[&[u8]]) -> String {
+pub(crate) fn rid(parts: &[&[u8]]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     let bytes = parts.concat();
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

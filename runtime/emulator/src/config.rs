@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::{self, Epk};
+use crate::hash::{Epk, LEVELS};
 
 /// How a collection is set up.
 ///
-/// Partition key and number of ranges stand for the life of the collection; the rest may be
-/// changed by creating it again.
+/// Partition key and the number of ranges that it was made with stand for the life of the collection; the
+/// rest may be changed by creating it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectionConfig {
-    /// The path of the partition key: `/customerId`, or nested, `/address/country`.
-    pub partition_key: String,
-    /// The number of physical ranges.
+    /// The paths of the partition key, one or, of a hierarchical key, up to three: `/customerId`, or nested,
+    /// `/address/country`.
+    pub partition_key: Vec<String>,
+    /// The number of physical ranges that it is made with.
     pub ranges: u32,
     /// The time to live in seconds of documents that do not say. -1 turns the feature on without
     /// a default; none turns it off, and what a document says is then ignored.
@@ -29,8 +30,13 @@ pub struct CollectionConfig {
 impl CollectionConfig {
     /// One range, no time to live, no retention window.
     pub fn new(partition_key: impl Into<String>) -> Self {
+        Self::hierarchical([partition_key.into()])
+    }
+
+    /// The same, with a partition key of several paths, the outermost first.
+    pub fn hierarchical(paths: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
-            partition_key: partition_key.into(),
+            partition_key: paths.into_iter().map(Into::into).collect(),
             ranges: 1,
             default_ttl: None,
             retention: None,
@@ -73,11 +79,24 @@ impl CollectionConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
-        let segments = self.segments();
-        if !self.partition_key.starts_with('/') || segments.iter().any(|name| name.is_empty()) {
+        let paths = &self.partition_key;
+        if !(1..=LEVELS).contains(&paths.len()) {
             return Err(format!(
-                "the partition key path \"{}\" must look like \"/customerId\" or \"/address/country\"",
-                self.partition_key
+                "a partition key has 1 to {LEVELS} paths, not {}",
+                paths.len()
+            ));
+        }
+        for (path, names) in paths.iter().zip(self.segments()) {
+            if !path.starts_with('/') || names.iter().any(|name| name.is_empty()) {
+                return Err(format!(
+                    "the partition key path \"{path}\" must look like \"/customerId\" or \"/address/country\""
+                ));
+            }
+        }
+        if (1..paths.len()).any(|at| paths[..at].contains(&paths[at])) {
+            return Err(format!(
+                "a partition key path stands twice in {}",
+                paths.join(", ")
             ));
         }
         if !(1..=4096).contains(&self.ranges) {
@@ -92,8 +111,12 @@ impl CollectionConfig {
         Ok(())
     }
 
-    pub(crate) fn segments(&self) -> Vec<&str> {
-        self.partition_key.split('/').skip(1).collect()
+    /// The field names of each path.
+    pub(crate) fn segments(&self) -> Vec<Vec<&str>> {
+        self.partition_key
+            .iter()
+            .map(|path| path.split('/').skip(1).collect())
+            .collect()
     }
 }
 
@@ -106,6 +129,9 @@ pub struct Range {
     pub min: String,
     /// Where it ends, exclusive. The last ends at `FF`.
     pub max: String,
+    /// The ids of the ranges that it came from by splits and merges, the eldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
 }
 
 impl Range {
@@ -124,12 +150,13 @@ impl Range {
                 id: at.to_string(),
                 min: bound(at),
                 max: bound(at + 1),
+                parents: Vec::new(),
             })
             .collect()
     }
 
     pub(crate) fn bounds(&self) -> (Epk, Epk) {
-        let bound = |text| hash::bound(text).expect("bounds of ranges are hexadecimal");
+        let bound = |text| Epk::bound(text).expect("bounds of ranges are hexadecimal");
         (bound(&self.min), bound(&self.max))
     }
 }
@@ -178,6 +205,9 @@ mod tests {
             CollectionConfig::new("customerId"),
             CollectionConfig::new("/"),
             CollectionConfig::new("/a//b"),
+            CollectionConfig::hierarchical(["/a", "/b", "/c", "/d"]),
+            CollectionConfig::hierarchical(["/a", "/a"]),
+            CollectionConfig::hierarchical(Vec::<String>::new()),
             CollectionConfig::new("/a").ranges(0),
             CollectionConfig::new("/a").default_ttl(0),
             CollectionConfig::new("/a").default_ttl(-2),

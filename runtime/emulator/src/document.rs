@@ -45,7 +45,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Checks a body and finds its id, partition key and time to live.
-    pub(crate) fn new(body: &[u8], path: &[&str]) -> Result<Self, DocumentError> {
+    pub(crate) fn new(body: &[u8], paths: &[Vec<&str>]) -> Result<Self, DocumentError> {
         let refused = |message: String| DocumentError::BadRequest { message };
         if body.len() > BODY_LIMIT {
             return Err(DocumentError::TooLarge {
@@ -81,16 +81,17 @@ impl Prepared {
             open.extend_from_slice(value.get().as_bytes());
         }
         let id = id.ok_or_else(|| refused("the document has no \"id\"".to_owned()))?;
-        let partition_key = find(&fields, path)
-            .map_or(Ok(PartitionKey::UNDEFINED), |text| {
-                PartitionKey::from_value(&text)
-            })
-            .map_err(|error| {
-                refused(format!(
-                    "document \"{id}\", field /{}: {error}",
-                    path.join("/")
-                ))
-            })?;
+        let values: Vec<_> = paths.iter().map(|path| find(&fields, path)).collect();
+        let partition_key = PartitionKey::of_values(&values).map_err(|error| {
+            let names: Vec<_> = paths
+                .iter()
+                .map(|path| format!("/{}", path.join("/")))
+                .collect();
+            refused(format!(
+                "document \"{id}\", field {}: {error}",
+                names.join(", ")
+            ))
+        })?;
         Ok(Self {
             id,
             partition_key,
@@ -193,7 +194,7 @@ fn find(fields: &[(Cow<'_, str>, &RawValue)], path: &[&str]) -> Option<String> {
 }
 
 /// A JSON object as its fields in order, values as text.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -227,14 +228,16 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 mod tests {
     use super::*;
 
-    fn stored(body: &str, path: &[&str]) -> String {
+    fn stored(body: &str, path: &str) -> String {
         let system = System {
             rid: "R",
             link: "dbs/D/colls/C/",
             etag: "E",
             ts: 7,
         };
-        let body = Prepared::new(body.as_bytes(), path).unwrap().body(&system);
+        let body = Prepared::new(body.as_bytes(), &[vec![path]])
+            .unwrap()
+            .body(&system);
         String::from_utf8(body).unwrap()
     }
 
@@ -243,7 +246,7 @@ mod tests {
         assert_eq!(
             stored(
                 r#"{ "id" : "1", "_etag":"mine", "n": 1.10, "big":12345678901234567890.5, "a\"b": [ 1 ] ,"_ts":1}"#,
-                &["pk"],
+                "pk",
             ),
             r#"{"id":"1","n":1.10,"big":12345678901234567890.5,"a\"b":[ 1 ],"_rid":"R","_self":"dbs/D/colls/C/docs/R/","_etag":"\"E\"","_attachments":"attachments/","_ts":7}"#
         );
@@ -259,7 +262,7 @@ mod tests {
             (r#"{"id":"1","a":3}"#, "[{}]"),
             (r#"{"id":"1"}"#, "[{}]"),
         ] {
-            let prepared = Prepared::new(body.as_bytes(), &["a", "b"]).unwrap();
+            let prepared = Prepared::new(body.as_bytes(), &[vec!["a", "b"]]).unwrap();
             assert_eq!(prepared.partition_key.to_string(), key, "{body}");
         }
     }
@@ -276,20 +279,20 @@ mod tests {
             (r#"{"id":"1","x":1,"x":2}"#, "\"x\" stands twice"),
             (r#"{"id":"1","pk":[1]}"#, "field /pk"),
         ] {
-            let error = Prepared::new(body.as_bytes(), &["pk"]).unwrap_err();
+            let error = Prepared::new(body.as_bytes(), &[vec!["pk"]]).unwrap_err();
             assert_eq!(error.status(), 400, "{body}");
             assert!(error.to_string().contains(says), "{body}: {error}");
         }
         let long = format!(r#"{{"id":"{}"}}"#, "i".repeat(ID_LIMIT + 1));
         assert_eq!(
-            Prepared::new(long.as_bytes(), &["pk"])
+            Prepared::new(long.as_bytes(), &[vec!["pk"]])
                 .unwrap_err()
                 .status(),
             400
         );
         let large = format!(r#"{{"id":"1","x":"{}"}}"#, "x".repeat(BODY_LIMIT));
         assert_eq!(
-            Prepared::new(large.as_bytes(), &["pk"])
+            Prepared::new(large.as_bytes(), &[vec!["pk"]])
                 .unwrap_err()
                 .status(),
             413

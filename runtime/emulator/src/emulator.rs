@@ -5,9 +5,14 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
 
-use crate::collection::Collection;
+use serde_json::{Map, Value};
+
+use crate::collection::{self, Collection};
+use crate::compaction::{self, Compaction};
 use crate::config::CollectionConfig;
 use crate::document;
 use crate::index::Index;
@@ -15,9 +20,12 @@ use crate::journal::{Journal, JournalError, Recovery};
 use crate::medium::Medium;
 use crate::options::{Clock, Options};
 use crate::owner::{self, Lock, Owner, Taken};
-use crate::record::{Frame, Record, Setup};
+use crate::record::{Act, Database, Frame, Setup};
+use crate::replay::Replay;
 
 const FILE: &str = "emulator.journal";
+/// The database of the local collections.
+pub const LOCAL: &str = "emulator";
 
 /// Why an emulator does not open or a collection cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +66,26 @@ pub enum EmulatorError {
         /// As it is asked for now.
         asked: String,
     },
+    /// The database exists.
+    #[error("there is a database \"{name}\" already")]
+    DatabaseExists {
+        /// Its name.
+        name: String,
+    },
+    /// There is no such database.
+    #[error("there is no database \"{name}\"")]
+    UnknownDatabase {
+        /// The asked name.
+        name: String,
+    },
+    /// The collection exists.
+    #[error("database \"{database}\" has a collection \"{name}\" already")]
+    CollectionExists {
+        /// Its database.
+        database: String,
+        /// Its name.
+        name: String,
+    },
     /// There is no such collection.
     #[error("there is no collection \"{name}\"; {}", existing(names))]
     Unknown {
@@ -82,7 +110,8 @@ fn existing(names: &[String]) -> String {
 
 /// What all collections share.
 pub(crate) struct Core {
-    pub(crate) medium: Arc<Medium>,
+    /// What the places in the indexes mean. Changed only with all indexes locked.
+    medium: RwLock<Arc<Medium>>,
     pub(crate) path: PathBuf,
     clock: Clock,
     writer: Mutex<Writer>,
@@ -94,6 +123,10 @@ pub(crate) struct Core {
 pub(crate) struct Writer {
     pub(crate) journal: Journal,
     pub(crate) rng: fastrand::Rng,
+    pub(crate) compaction: Compaction,
+    databases: BTreeMap<String, Database>,
+    /// Every living collection, by its number.
+    pub(crate) collections: BTreeMap<u32, Weak<Collection>>,
 }
 
 impl Core {
@@ -105,6 +138,15 @@ impl Core {
         // The journal's end and the index only move after an append, so a panic before leaves
         // both as they were.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The medium. With an index locked, it is the one that the index's places are right in.
+    pub(crate) fn medium(&self) -> Arc<Medium> {
+        Arc::clone(&self.medium.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_medium(&self, medium: Arc<Medium>) {
+        *self.medium.write().unwrap_or_else(PoisonError::into_inner) = medium;
     }
 }
 
@@ -120,8 +162,22 @@ impl fmt::Debug for Core {
 #[derive(Clone, Debug)]
 pub struct Emulator {
     core: Arc<Core>,
-    collections: Arc<RwLock<BTreeMap<String, Arc<Collection>>>>,
+    collections: Arc<RwLock<Catalog>>,
     recovery: Recovery,
+}
+
+/// The collections, by database and name.
+type Catalog = BTreeMap<(String, String), Arc<Collection>>;
+
+/// A database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseInfo {
+    /// Its name.
+    pub name: String,
+    /// Its resource id.
+    pub rid: String,
+    /// When it was made, in seconds of the epoch.
+    pub created_at: i64,
 }
 
 impl Emulator {
@@ -148,6 +204,7 @@ impl Emulator {
             };
         let path = dir.join(FILE);
         let is_new = !path.exists();
+        compaction::clear_up(&path).map_err(io("clear up", dir.to_owned()))?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -181,12 +238,12 @@ impl Emulator {
         options: Options,
     ) -> Result<Self, EmulatorError> {
         let medium = Arc::new(medium);
-        let mut found: Vec<(Setup, Index)> = Vec::new();
+        let mut found = Replay::default();
         let (journal, recovery) = Journal::open(
             Arc::clone(&medium),
             &path,
             options.sync,
-            |offset, payload| replay(&mut found, offset, payload),
+            |offset, payload| found.take(offset, payload),
         )?;
         // Reopening must not repeat the etags of the last time, hence the journal's end.
         let now = (options.clock)();
@@ -195,27 +252,32 @@ impl Emulator {
         seed.extend_from_slice(&journal.end().to_le_bytes());
         let [low, high] = halves(crate::hash::murmur3(&seed));
         let core = Arc::new(Core {
-            medium,
+            medium: RwLock::new(medium),
             path,
             clock: options.clock,
             writer: Mutex::new(Writer {
+                compaction: Compaction::new(options.compact_from),
                 journal,
                 rng: fastrand::Rng::with_seed(low ^ high),
+                databases: found.databases,
+                collections: BTreeMap::new(),
             }),
             _lock: lock,
         });
-        let collections = found
-            .into_iter()
-            .map(|(setup, mut index)| {
-                index.prune(now.as_second());
-                index.announce();
-                let name = setup.name.clone();
-                (
-                    name,
-                    Arc::new(Collection::new(Arc::clone(&core), setup, index)),
-                )
-            })
-            .collect();
+        let mut collections = Catalog::new();
+        let mut writer = core.writer();
+        for (number, (setup, mut index)) in found.collections {
+            index.ready();
+            index.prune(now.as_second());
+            index.announce();
+            let name = (setup.owner.clone(), setup.name.clone());
+            let collection = Arc::new(Collection::new(Arc::clone(&core), setup, index));
+            writer
+                .collections
+                .insert(number, Arc::downgrade(&collection));
+            collections.insert(name, collection);
+        }
+        drop(writer);
         Ok(Self {
             core,
             collections: Arc::new(RwLock::new(collections)),
@@ -228,77 +290,215 @@ impl Emulator {
         self.recovery
     }
 
-    /// The collection of a name, made if it does not exist. Of one that exists, time to live,
+    /// The local collection of a name, made if it does not exist. Of one that exists, time to live,
     /// retention window and previous images may change; partition key and ranges may not.
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "no one makes four billion collections"
-    )]
     pub fn create_collection(
         &self,
         name: &str,
         config: CollectionConfig,
     ) -> Result<Arc<Collection>, EmulatorError> {
-        let invalid = |reason| EmulatorError::Config {
-            name: name.to_owned(),
-            reason,
-        };
-        document::check_id(name)
-            .map_err(|reason| reason.replace("\"id\"", "name"))
-            .and_then(|()| config.check())
-            .map_err(invalid)?;
+        check(name, &config)?;
         let mut writer = self.core.writer();
-        if let Some(collection) = self.get(name) {
+        if let Some(collection) = self.get(LOCAL, name) {
             self.reconfigure(&mut writer, &collection, config)?;
             return Ok(collection);
         }
-        let mut collections = self
-            .collections
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        if !writer.databases.contains_key(LOCAL) {
+            self.make_database(&mut writer, LOCAL)?;
+        }
+        self.make(&mut writer, LOCAL, name, config, Map::new())
+    }
+
+    /// Makes a collection in a database, with what else its maker says of it, to be shown again.
+    pub fn create_in(
+        &self,
+        database: &str,
+        name: &str,
+        config: CollectionConfig,
+        properties: Map<String, Value>,
+    ) -> Result<Arc<Collection>, EmulatorError> {
+        check(name, &config)?;
+        let mut writer = self.core.writer();
+        if !writer.databases.contains_key(database) {
+            let name = database.to_owned();
+            return Err(EmulatorError::UnknownDatabase { name });
+        }
+        if self.get(database, name).is_some() {
+            return Err(EmulatorError::CollectionExists {
+                database: database.to_owned(),
+                name: name.to_owned(),
+            });
+        }
+        self.make(&mut writer, database, name, config, properties)
+    }
+
+    /// Changes what may change of a collection's set-up.
+    pub fn configure(
+        &self,
+        collection: &Collection,
+        config: CollectionConfig,
+    ) -> Result<(), EmulatorError> {
+        check(collection.name(), &config)?;
+        self.reconfigure(&mut self.core.writer(), collection, config)
+    }
+
+    fn make(
+        &self,
+        writer: &mut Writer,
+        database: &str,
+        name: &str,
+        config: CollectionConfig,
+        properties: Map<String, Value>,
+    ) -> Result<Arc<Collection>, EmulatorError> {
+        let last = writer.collections.keys().next_back();
         let setup = Setup {
-            number: u32::try_from(collections.len()).expect("collections are few"),
+            number: last.map_or(0, |last| last + 1),
             name: name.to_owned(),
-            database: writer.rng.u32(..),
+            owner: database.to_owned(),
+            database: writer.databases[database].number,
             collection: writer.rng.u32(..) | 0x8000_0000,
             config,
+            properties,
             at: self.core.now(),
         };
+        let number = setup.number;
         let mut frame = Frame::setup(&setup, writer.journal.next_payload());
         writer.journal.append(&mut frame.bytes)?;
         let index = Index::new(setup.config.clone());
         let collection = Arc::new(Collection::new(Arc::clone(&self.core), setup, index));
-        collections.insert(name.to_owned(), Arc::clone(&collection));
+        writer
+            .collections
+            .insert(number, Arc::downgrade(&collection));
+        let name = (database.to_owned(), name.to_owned());
+        self.write_catalog().insert(name, Arc::clone(&collection));
         Ok(collection)
     }
 
-    /// The collection of a name.
-    pub fn collection(&self, name: &str) -> Result<Arc<Collection>, EmulatorError> {
-        self.get(name).ok_or_else(|| EmulatorError::Unknown {
+    /// Deletes a collection and all in it.
+    pub fn delete_in(&self, database: &str, name: &str) -> Result<(), EmulatorError> {
+        let mut writer = self.core.writer();
+        let collection = self.collection_in(database, name)?;
+        let number = collection.number();
+        writer.append(&Act::DropCollection { number })?;
+        self.forget(&mut writer, &collection);
+        Ok(())
+    }
+
+    fn forget(&self, writer: &mut Writer, collection: &Collection) {
+        let name = (
+            collection.database().to_owned(),
+            collection.name().to_owned(),
+        );
+        self.write_catalog().remove(&name);
+        writer.collections.remove(&collection.number());
+        collection.write_index().drop_all();
+    }
+
+    /// Makes a database.
+    pub fn create_database(&self, name: &str) -> Result<DatabaseInfo, EmulatorError> {
+        document::check_id(name).map_err(|reason| EmulatorError::Config {
             name: name.to_owned(),
-            names: self
-                .collections()
-                .iter()
-                .map(|collection| collection.name().to_owned())
-                .collect(),
-        })
+            reason: reason.replace("\"id\"", "name"),
+        })?;
+        let mut writer = self.core.writer();
+        if writer.databases.contains_key(name) {
+            let name = name.to_owned();
+            return Err(EmulatorError::DatabaseExists { name });
+        }
+        self.make_database(&mut writer, name)
     }
 
-    /// All collections, by name.
+    fn make_database(
+        &self,
+        writer: &mut Writer,
+        name: &str,
+    ) -> Result<DatabaseInfo, EmulatorError> {
+        let database = Database {
+            name: name.to_owned(),
+            number: writer.rng.u32(..),
+            at: self.core.now(),
+        };
+        writer.append(&Act::Database(database.clone()))?;
+        let info = info(&database);
+        writer.databases.insert(name.to_owned(), database);
+        Ok(info)
+    }
+
+    /// Deletes a database and all collections in it.
+    pub fn delete_database(&self, name: &str) -> Result<(), EmulatorError> {
+        let mut writer = self.core.writer();
+        if !writer.databases.contains_key(name) {
+            let name = name.to_owned();
+            return Err(EmulatorError::UnknownDatabase { name });
+        }
+        let act = Act::DropDatabase {
+            name: name.to_owned(),
+        };
+        writer.append(&act)?;
+        writer.databases.remove(name);
+        for collection in self.collections_in(name) {
+            self.forget(&mut writer, &collection);
+        }
+        Ok(())
+    }
+
+    /// All databases, by name.
+    pub fn databases(&self) -> Vec<DatabaseInfo> {
+        self.core.writer().databases.values().map(info).collect()
+    }
+
+    /// The collections of a database, by name.
+    pub fn collections_in(&self, database: &str) -> Vec<Arc<Collection>> {
+        let catalog = self.read_catalog();
+        catalog
+            .values()
+            .filter(|collection| collection.database() == database)
+            .cloned()
+            .collect()
+    }
+
+    /// The collection of a name in a database.
+    pub fn collection_in(
+        &self,
+        database: &str,
+        name: &str,
+    ) -> Result<Arc<Collection>, EmulatorError> {
+        self.get(database, name)
+            .ok_or_else(|| EmulatorError::Unknown {
+                name: name.to_owned(),
+                names: self
+                    .collections_in(database)
+                    .iter()
+                    .map(|collection| collection.name().to_owned())
+                    .collect(),
+            })
+    }
+
+    /// The local collection of a name.
+    pub fn collection(&self, name: &str) -> Result<Arc<Collection>, EmulatorError> {
+        self.collection_in(LOCAL, name)
+    }
+
+    /// All local collections, by name.
     pub fn collections(&self) -> Vec<Arc<Collection>> {
-        let collections = self
-            .collections
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        collections.values().cloned().collect()
+        self.collections_in(LOCAL)
     }
 
-    fn get(&self, name: &str) -> Option<Arc<Collection>> {
-        let collections = self
-            .collections
+    fn read_catalog(&self) -> RwLockReadGuard<'_, Catalog> {
+        self.collections
             .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        collections.get(name).cloned()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_catalog(&self) -> RwLockWriteGuard<'_, Catalog> {
+        self.collections
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, database: &str, name: &str) -> Option<Arc<Collection>> {
+        let name = (database.to_owned(), name.to_owned());
+        self.read_catalog().get(&name).cloned()
     }
 
     /// The collection of a name as it is, made where there is none. Its set-up is compared in what cannot change, and
@@ -312,7 +512,7 @@ impl Emulator {
         name: &str,
         config: CollectionConfig,
     ) -> Result<Arc<Collection>, EmulatorError> {
-        match self.get(name) {
+        match self.get(LOCAL, name) {
             Some(collection) => {
                 unchangeable(&collection, &config)?;
                 Ok(collection)
@@ -351,8 +551,9 @@ fn unchangeable(collection: &Collection, config: &CollectionConfig) -> Result<()
         asked,
     };
     if stored.partition_key != config.partition_key {
-        let asked = config.partition_key.clone();
-        return Err(changed("partition key", stored.partition_key, asked));
+        let asked = config.partition_key.join(", ");
+        let stored = stored.partition_key.join(", ");
+        return Err(changed("partition key", stored, asked));
     }
     if stored.ranges != config.ranges {
         let asked = config.ranges.to_string();
@@ -361,50 +562,35 @@ fn unchangeable(collection: &Collection, config: &CollectionConfig) -> Result<()
     Ok(())
 }
 
-/// Takes one frame of the journal into the indexes.
-fn replay(found: &mut Vec<(Setup, Index)>, offset: u64, payload: &[u8]) -> Result<(), String> {
-    let at = |number: u32| usize::try_from(number).expect("a number of 32 bits is an index");
-    match Record::read(payload, offset)? {
-        Record::Setup(setup) => {
-            let number = at(setup.number);
-            if let Some((_, index)) = found.get_mut(number) {
-                index.reconfigure(setup.config);
-            } else if number == found.len() {
-                let index = Index::new(setup.config.clone());
-                found.push((setup, index));
-            } else {
-                return Err(format!("collection number {number} comes too early"));
-            }
-        }
-        Record::Changes {
-            collection,
-            entries,
-        } => {
-            let (_, index) = found
-                .get_mut(at(collection))
-                .ok_or_else(|| format!("collection number {collection} was never made"))?;
-            for entry in entries {
-                let (change, location, bytes) = entry?;
-                let text = |range| {
-                    std::str::from_utf8(&bytes[range])
-                        .map_err(|_| "a change's text is not UTF-8".to_owned())
-                };
-                let identity = document::identity(text(change.partition_key)?, text(change.id)?);
-                let range = index
-                    .ranges
-                    .get(index.at(change.head.epk))
-                    .ok_or("a change lies outside the key space")?;
-                if change.head.lsn < range.end {
-                    return Err(format!(
-                        "sequence number {} follows {}",
-                        change.head.lsn, range.end
-                    ));
-                }
-                index.apply(identity, &change.head, location);
-            }
-        }
+/// Checks the set-up of a collection.
+fn check(name: &str, config: &CollectionConfig) -> Result<(), EmulatorError> {
+    document::check_id(name)
+        .map_err(|reason| reason.replace("\"id\"", "name"))
+        .and_then(|()| config.check())
+        .map_err(|reason| EmulatorError::Config {
+            name: name.to_owned(),
+            reason,
+        })
+}
+
+fn info(database: &Database) -> DatabaseInfo {
+    DatabaseInfo {
+        name: database.name.clone(),
+        rid: collection::rid(&[&database.number.to_be_bytes()]),
+        created_at: database.at,
     }
-    Ok(())
+}
+
+impl Writer {
+    /// Writes down what happened to something other than documents.
+    pub(crate) fn append(&mut self, act: &Act) -> Result<(), JournalError> {
+        let mut frame = Frame::act(act, self.journal.next_payload());
+        self.journal.append(&mut frame.bytes)
+    }
+
+    pub(crate) fn databases(&self) -> impl Iterator<Item = &Database> {
+        self.databases.values()
+    }
 }
 
 fn halves(bits: u128) -> [u64; 2] {

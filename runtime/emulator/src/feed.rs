@@ -160,6 +160,24 @@ pub enum FeedError {
         /// The newest sequence number that is forgotten.
         oldest: u64,
     },
+    /// All versions from before a merge of ranges.
+    #[error(
+        "continuation {after} of collection \"{collection}\" lies before its ranges were merged, at {merged_at}: the all-versions feed does not reach across a merge"
+    )]
+    Merged {
+        /// The collection.
+        collection: String,
+        /// The asked continuation.
+        after: u64,
+        /// The sequence number of the merge.
+        merged_at: u64,
+    },
+    /// The collection was deleted.
+    #[error("collection \"{collection}\" was deleted")]
+    Dropped {
+        /// The collection.
+        collection: String,
+    },
     /// A continuation beyond the newest change: the journal was lost or shortened.
     #[error(
         "continuation {after} of collection \"{collection}\" lies beyond its newest change, {end}: the journal was lost or shortened since"
@@ -175,9 +193,6 @@ pub enum FeedError {
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The emulator was closed while a reader waited.
-    #[error("the emulator was closed")]
-    Closed,
 }
 
 /// The changes of a page, not yet read.
@@ -217,10 +232,10 @@ impl Selection {
         };
         let found = range
             .latest
-            .range((first, 0)..)
+            .range((first, 0, 0)..)
             .filter(|(_, living)| (min..max).contains(&living.epk))
             .filter(|(_, living)| since.is_none_or(|since| living.ts > since))
-            .map(|((lsn, _), living)| Pick {
+            .map(|((lsn, _, _), living)| Pick {
                 lsn: *lsn,
                 location: living.location,
                 previous: None,

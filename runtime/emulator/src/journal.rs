@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::medium::Medium;
 
 /// What the file begins with: its kind and the version of its format.
-pub(crate) const HEADER: [u8; 12] = *b"PJ-EMU\r\n\0\0\0\x01";
+pub(crate) const HEADER: [u8; 12] = *b"PJ-EMU\r\n\0\0\0\x02";
 /// Magic, length, check of the payload, check of these.
 pub(crate) const FRAME: usize = 16;
 /// 0xFF stands in no UTF-8 text, so that no document's text looks like a frame.
@@ -300,6 +300,18 @@ impl Journal {
         }
         self.end += frame.len() as u64;
         Ok(())
+    }
+
+    /// Takes no more writes, and says why.
+    pub(crate) fn close(&mut self, cause: String) {
+        self.closed = Some(cause);
+    }
+
+    /// Goes on in another medium, which has the same path by now.
+    pub(crate) fn replace(&mut self, journal: Self, path: &Path) {
+        self.medium = journal.medium;
+        self.end = journal.end;
+        path.clone_into(&mut self.path);
     }
 
     pub(crate) fn io(&self, action: &'static str, source: io::Error) -> JournalError {

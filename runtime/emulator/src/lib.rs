@@ -42,6 +42,7 @@
 
 mod access;
 mod collection;
+mod compaction;
 mod config;
 #[cfg(feature = "crash-points")]
 mod crash;
@@ -55,19 +56,22 @@ mod key;
 mod medium;
 mod options;
 mod owner;
+mod patch;
 mod plan;
 mod record;
+mod replay;
 mod ttl;
 mod write;
 
 pub use access::{AccessError, Client, CollectionInfo, Handle, RangeInfo, Server};
-pub use collection::Collection;
+pub use collection::{Collection, RangeError};
 pub use config::{CollectionConfig, Range};
 pub use document::{BODY_LIMIT, ID_LIMIT};
-pub use emulator::{Emulator, EmulatorError};
+pub use emulator::{DatabaseInfo, Emulator, EmulatorError, LOCAL};
 pub use feed::{FeedError, FeedItem, FeedPage, FeedRequest, From, Mode, Operation};
 pub use journal::{JournalError, Recovery};
 pub use key::{KeyError, PartitionKey};
 pub use options::{Clock, Options};
 pub use owner::Owner;
-pub use write::{DocumentError, GroupError, Write, Written};
+pub use patch::{Condition, PATCH_LIMIT, PatchOperation};
+pub use write::{DocumentError, Done, GroupError, Numbering, Step, Write, Written};

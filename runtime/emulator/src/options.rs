@@ -22,6 +22,8 @@ pub struct Options {
     pub sync: bool,
     /// What this process is, for others that find the journal owned.
     pub program: String,
+    /// The size in bytes from which a journal is compacted, once less than half of it is still needed.
+    pub compact_from: u64,
 }
 
 impl Options {
@@ -32,6 +34,7 @@ impl Options {
             seed: 0,
             sync: true,
             program: "emulator".to_owned(),
+            compact_from: 64 * 1024 * 1024,
         }
     }
 
@@ -46,6 +49,13 @@ impl Options {
     #[must_use]
     pub fn sync(mut self, sync: bool) -> Self {
         self.sync = sync;
+        self
+    }
+
+    /// With a size from which the journal is compacted.
+    #[must_use]
+    pub fn compact_from(mut self, bytes: u64) -> Self {
+        self.compact_from = bytes;
         self
     }
 
@@ -64,11 +74,13 @@ impl fmt::Debug for Options {
             seed,
             sync,
             program,
+            compact_from,
         } = self;
         f.debug_struct("Options")
             .field("seed", seed)
             .field("sync", sync)
             .field("program", program)
+            .field("compact_from", compact_from)
             .finish_non_exhaustive()
     }
 }

@@ -1,25 +1,33 @@
-//! What stands in a frame of the journal: a collection's set-up, or the changes that one call
-//! made to a collection.
+//! What stands in a frame of the journal: a collection's set-up, the changes that one call
+//! made to a collection, what happened to databases and ranges, or what a compaction kept.
 //!
 //! A change carries what the index needs first, at fixed places, then id, partition key, etag and
 //! body as text, so that a page of the feed is slices of what was read.
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::CollectionConfig;
+use crate::config::{CollectionConfig, Range};
 use crate::feed::Operation;
 use crate::hash::Epk;
 use crate::journal::FRAME;
 
 const COLLECTION: u8 = 1;
 const CHANGES: u8 = 2;
+const ACT: u8 = 3;
+const KEPT: u8 = 4;
 /// The bytes of a change before its texts.
-const HEAD: usize = 72;
+const HEAD: usize = 56 + Epk::SIZE;
+/// Where its flags are.
+const FLAGS: usize = 4;
 
 const DELETED: u8 = 1;
 const CREATED: u8 = 2;
 const EXPIRED: u8 = 4;
 const PREVIOUS: u8 = 8;
+/// Of a kept change: it is the newest version of a living document.
+const LIVING: u8 = 16;
+/// Of a kept change: the all-versions feed shows it.
+const RETAINED: u8 = 32;
 
 /// Where a change lies in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +41,77 @@ pub(crate) struct Location {
 pub(crate) struct Setup {
     pub(crate) number: u32,
     pub(crate) name: String,
-    /// The account's part of the resource id.
+    /// The name of its database.
+    pub(crate) owner: String,
+    /// The database's part of the resource id.
     pub(crate) database: u32,
     /// The collection's part of it.
     pub(crate) collection: u32,
     pub(crate) config: CollectionConfig,
+    /// What else its maker said of it: shown, and nothing more.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub(crate) properties: serde_json::Map<String, serde_json::Value>,
     /// When, in seconds of the epoch.
     pub(crate) at: i64,
+}
+
+/// What happened to something other than documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Act {
+    /// A database was made.
+    Database(Database),
+    /// A database and all its collections were deleted.
+    DropDatabase { name: String },
+    /// A collection was deleted.
+    DropCollection { number: u32 },
+    /// A range was split.
+    Split {
+        collection: u32,
+        parent: String,
+        children: [Range; 2],
+    },
+    /// Two neighbours became one range.
+    Merge {
+        collection: u32,
+        parents: [String; 2],
+        child: Range,
+    },
+    /// Where a collection stood when the journal was compacted. What was kept follows.
+    Snapshot {
+        collection: u32,
+        documents: u64,
+        next_range: u32,
+        ranges: Vec<RangeState>,
+    },
+}
+
+/// A database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Database {
+    pub(crate) name: String,
+    /// Its part of resource ids.
+    pub(crate) number: u32,
+    /// When, in seconds of the epoch.
+    pub(crate) at: i64,
+}
+
+/// Where a range stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RangeState {
+    pub(crate) range: Range,
+    pub(crate) end: u64,
+    pub(crate) ts: i64,
+    pub(crate) complete_after: u64,
+    pub(crate) merged_at: u64,
+}
+
+/// Why a compaction kept a change. A change that is neither is shown as another's previous version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Role {
+    /// It is the newest version of a living document.
+    pub(crate) living: bool,
+    /// The all-versions feed shows it.
+    pub(crate) retained: bool,
 }
 
 /// What the index keeps of a change.
@@ -66,6 +138,7 @@ pub(crate) struct Head {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) head: Head,
+    pub(crate) role: Role,
     pub(crate) id: std::ops::Range<usize>,
     pub(crate) partition_key: std::ops::Range<usize>,
     pub(crate) etag: std::ops::Range<usize>,
@@ -88,11 +161,47 @@ impl Frame {
         Self { bytes, offset }
     }
 
-    pub(crate) fn changes(collection: u32, offset: u64) -> Self {
+    pub(crate) fn act(act: &Act, offset: u64) -> Self {
         let mut bytes = vec![0; FRAME];
-        bytes.push(CHANGES);
+        bytes.push(ACT);
+        serde_json::to_writer(&mut bytes, act).expect("an act has a JSON text");
+        Self { bytes, offset }
+    }
+
+    pub(crate) fn changes(collection: u32, offset: u64) -> Self {
+        Self::of(CHANGES, collection, offset)
+    }
+
+    /// A frame of what a compaction keeps.
+    pub(crate) fn kept(collection: u32, offset: u64) -> Self {
+        Self::of(KEPT, collection, offset)
+    }
+
+    fn of(kind: u8, collection: u32, offset: u64) -> Self {
+        let mut bytes = vec![0; FRAME];
+        bytes.push(kind);
         bytes.extend_from_slice(&collection.to_le_bytes());
         Self { bytes, offset }
+    }
+
+    /// Takes over a change as it was read from the journal, and says where it will lie.
+    pub(crate) fn keep(&mut self, change: &[u8], role: Role) -> Location {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(change);
+        let flags = &mut self.bytes[start + FLAGS];
+        *flags &= !(LIVING | RETAINED);
+        *flags |= if role.living { LIVING } else { 0 };
+        *flags |= if role.retained { RETAINED } else { 0 };
+        Location {
+            offset: self.offset + (start - FRAME) as u64,
+            size: u32::try_from(change.len()).expect("changes are below their limit"),
+        }
+    }
+
+    /// The bytes of a change of this frame. None if it lies elsewhere.
+    pub(crate) fn change(&self, location: Location) -> Option<&[u8]> {
+        let start = usize::try_from(location.offset.checked_sub(self.offset)?).ok()? + FRAME;
+        self.bytes.get(start..start + location.size as usize)
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -136,7 +245,7 @@ impl Frame {
         bytes.extend_from_slice(&head.ts.to_le_bytes());
         bytes.extend_from_slice(&head.previous_lsn.to_le_bytes());
         bytes.extend_from_slice(&head.document.to_le_bytes());
-        bytes.extend_from_slice(&head.epk.to_le_bytes());
+        bytes.extend_from_slice(&head.epk.to_bytes());
         debug_assert_eq!(bytes.len(), start + HEAD);
         bytes.extend_from_slice(id.as_bytes());
         bytes.extend_from_slice(partition_key.as_bytes());
@@ -174,7 +283,7 @@ impl Change {
             ts: i64::from_le_bytes(take(&mut rest)?),
             previous_lsn: u64::from_le_bytes(take(&mut rest)?),
             document: u64::from_le_bytes(take(&mut rest)?),
-            epk: u128::from_le_bytes(take(&mut rest)?),
+            epk: Epk::from_bytes(take(&mut rest)?),
         };
         let id = HEAD..HEAD + id;
         let partition_key = id.end..id.end + partition_key;
@@ -183,6 +292,10 @@ impl Change {
         (body.end == size as usize && body.end <= bytes.len()).then_some((
             Self {
                 head,
+                role: Role {
+                    living: flags & LIVING != 0,
+                    retained: flags & RETAINED != 0,
+                },
                 id,
                 partition_key,
                 etag,
@@ -201,6 +314,11 @@ pub(crate) enum Record<'a> {
         collection: u32,
         entries: Entries<'a>,
     },
+    Act(Act),
+    Kept {
+        collection: u32,
+        entries: Entries<'a>,
+    },
 }
 
 impl<'a> Record<'a> {
@@ -212,13 +330,27 @@ impl<'a> Record<'a> {
             COLLECTION => serde_json::from_slice(payload)
                 .map(Self::Setup)
                 .map_err(|error| format!("a collection's set-up does not decode: {error}")),
-            CHANGES => Ok(Self::Changes {
-                collection: u32::from_le_bytes(take(&mut payload).ok_or("it is cut short")?),
-                entries: Entries {
+            ACT => serde_json::from_slice(payload)
+                .map(Self::Act)
+                .map_err(|error| format!("what it says does not decode: {error}")),
+            CHANGES | KEPT => {
+                let collection = u32::from_le_bytes(take(&mut payload).ok_or("it is cut short")?);
+                let entries = Entries {
                     offset: offset + (size - payload.len()) as u64,
                     rest: payload,
-                },
-            }),
+                };
+                Ok(if kind == KEPT {
+                    Self::Kept {
+                        collection,
+                        entries,
+                    }
+                } else {
+                    Self::Changes {
+                        collection,
+                        entries,
+                    }
+                })
+            }
             _ => Err(format!(
                 "its kind is {kind}, which this version does not know"
             )),

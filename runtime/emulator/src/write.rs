@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::feed::Operation;
 use crate::journal::JournalError;
 use crate::key::PartitionKey;
+use crate::patch::{Condition, PatchOperation};
 
 /// One write. Bodies are JSON text.
 #[derive(Clone, Debug)]
@@ -16,6 +17,17 @@ pub enum Write {
     Replace(Bytes),
     /// Either.
     Upsert(Bytes),
+    /// A partial update; refused if the document does not exist.
+    Patch {
+        /// Its id.
+        id: String,
+        /// Its partition key.
+        partition_key: PartitionKey,
+        /// What changes.
+        operations: Vec<PatchOperation>,
+        /// What must hold of it.
+        condition: Option<Condition>,
+    },
     /// The end of a document; refused if it does not exist.
     Delete {
         /// Its id.
@@ -23,6 +35,55 @@ pub enum Write {
         /// Its partition key.
         partition_key: PartitionKey,
     },
+    /// No write: the document as the steps before left it; refused if it does not exist.
+    Read {
+        /// Its id.
+        id: String,
+        /// Its partition key.
+        partition_key: PartitionKey,
+    },
+}
+
+/// One write with what must hold for it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The write.
+    pub write: Write,
+    /// The etag that the document must have, or `*` for any. A document that does not exist has none.
+    pub if_match: Option<String>,
+    /// The etag that it must not have, or `*`: it must not exist.
+    pub if_none_match: Option<String>,
+    /// The partition key that the document in the body must have.
+    pub partition_key: Option<PartitionKey>,
+}
+
+impl From<Write> for Step {
+    fn from(write: Write) -> Self {
+        Self {
+            write,
+            if_match: None,
+            if_none_match: None,
+            partition_key: None,
+        }
+    }
+}
+
+/// How the steps of a group are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbering {
+    /// Each change has a sequence number of its own.
+    Each,
+    /// A transactional batch: all share one. They must have one partition key.
+    Shared,
+}
+
+/// What became of a step.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The write. Of a read: that of the version that was read.
+    pub written: Written,
+    /// The document's new text. None of a delete.
+    pub body: Option<Bytes>,
 }
 
 /// What became of a write.
@@ -66,6 +127,32 @@ pub enum DocumentError {
         /// Its partition key.
         partition_key: String,
     },
+    /// The document is not in the state that the write asks for.
+    #[error(
+        "document \"{id}\" with partition key {partition_key} of collection \"{collection}\" does not meet the write's precondition"
+    )]
+    Precondition {
+        /// The collection.
+        collection: String,
+        /// The document's id.
+        id: String,
+        /// Its partition key.
+        partition_key: String,
+    },
+    /// The document's partition key is not the one that was said to be it.
+    #[error("the document's partition key is {found}, not {asked}")]
+    KeyMismatch {
+        /// Of the document.
+        found: String,
+        /// As it was said.
+        asked: String,
+    },
+    /// The collection was deleted.
+    #[error("collection \"{collection}\" was deleted")]
+    Dropped {
+        /// The collection.
+        collection: String,
+    },
     /// The document is none that can be stored.
     #[error("{message}")]
     BadRequest {
@@ -89,9 +176,10 @@ impl DocumentError {
     /// The status by which HTTP would say it.
     pub fn status(&self) -> u16 {
         match self {
-            Self::BadRequest { .. } => 400,
-            Self::NotFound { .. } => 404,
+            Self::BadRequest { .. } | Self::KeyMismatch { .. } => 400,
+            Self::NotFound { .. } | Self::Dropped { .. } => 404,
             Self::Conflict { .. } => 409,
+            Self::Precondition { .. } => 412,
             Self::TooLarge { .. } => 413,
             Self::Journal(_) => 500,
         }

@@ -670,14 +670,14 @@ async fn a_reader_is_woken_by_what_is_newer() {
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
     collection
-        .delete("1", &projectionist_emulator::PartitionKey::UNDEFINED)
+        .delete("1", &projectionist_emulator::PartitionKey::undefined())
         .unwrap();
     waiting.await.unwrap().unwrap();
     let error = collection.changed("FF", "FF", 0).await.unwrap_err();
     assert!(matches!(error, FeedError::Gone { .. }));
     let waiting = tokio::spawn(collection.changed("", "FF", 2));
     drop((collection, emulator));
-    assert!(matches!(waiting.await.unwrap(), Err(FeedError::Closed)));
+    assert!(waiting.await.unwrap().is_ok());
 }
 
 /// A window that was off for a while takes no history with it, unless something was written meanwhile.

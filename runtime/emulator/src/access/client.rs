@@ -175,6 +175,13 @@ fn push(request: &mut Vec<u8>, write: Write) -> Result<(), DocumentError> {
             request.extend_from_slice(&to_json(&line));
             return Ok(());
         }
+        Write::Patch { .. } | Write::Read { .. } => {
+            return Err(DocumentError::BadRequest {
+                message:
+                    "patches and reads do not go through the owner's loopback; use the gateway"
+                        .to_owned(),
+            });
+        }
     };
     let body: &RawValue =
         serde_json::from_slice(&body).map_err(|error| DocumentError::BadRequest {
