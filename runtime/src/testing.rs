@@ -98,7 +98,7 @@ impl Projector {
 impl Builder {
     /// The path of the collection's partition key: `/tenantId`.
     pub fn partition_key(mut self, path: &str) -> Self {
-        path.clone_into(&mut self.collection.partition_key);
+        self.collection.partition_key = vec![path.to_owned()];
         self
     }
 

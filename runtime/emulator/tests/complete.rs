@@ -23,7 +23,7 @@ fn emulator() -> Emulator {
 }
 
 fn history() -> CollectionConfig {
-    CollectionConfig::new("/pk").retention(Duration::from_secs(3600))
+    CollectionConfig::new("/pk").retention(Duration::from_hours(1))
 }
 
 fn read(

@@ -96,6 +96,11 @@ impl EmulatorFeed {
                 collection,
                 bounds: bounds.clone(),
             },
+            emulator::FeedError::Merged { .. } => FeedError::Merged {
+                collection,
+                bounds: bounds.clone(),
+            },
+            emulator::FeedError::Dropped { .. } => FeedError::Deleted { collection },
             emulator::FeedError::NoRetention { .. } => FeedError::NoRetention { collection },
             emulator::FeedError::RetentionExceeded { .. } => {
                 FeedError::RetentionExceeded { collection }
