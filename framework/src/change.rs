@@ -3,14 +3,19 @@
 //! Text and bodies are slices of the page they came in: taking a change out of a page allocates
 //! nothing. A body is decoded once, straight into the type that the hook asks for.
 
+pub mod tree;
+
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
+use serde::Deserializer;
+use serde::de::{DeserializeOwned, Visitor};
 
+use self::tree::Tree;
 use crate::extract::{Extract, ExtractError};
 use crate::hook::HookCx;
 use crate::needs::{Kinds, Needs};
@@ -47,30 +52,75 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A document's body, not yet decoded.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Document(Bytes);
+/// A document's body, not yet decoded: a text, or a tree where the feed's client parsed it already.
+#[derive(Clone)]
+pub struct Document(Body);
+
+#[derive(Clone)]
+enum Body {
+    Text(Bytes),
+    Tree(Arc<Tree>),
+}
 
 impl Document {
     /// A body of JSON text. It is not checked here: what does not decode becomes a dead letter.
     pub const fn from_json(json: Bytes) -> Self {
-        Self(json)
+        Self(Body::Text(json))
     }
 
-    /// The JSON text, as it came.
-    pub const fn json(&self) -> &Bytes {
-        &self.0
+    /// A body that was parsed already.
+    pub fn from_tree(tree: impl Into<Arc<Tree>>) -> Self {
+        Self(Body::Tree(tree.into()))
+    }
+
+    /// The JSON text: as it came, or written anew from a tree.
+    #[expect(clippy::missing_panics_doc, reason = "it cannot")]
+    pub fn json(&self) -> Bytes {
+        match &self.0 {
+            Body::Text(json) => json.clone(),
+            Body::Tree(tree) => serde_json::to_vec(&**tree)
+                .expect("a tree has text keys and nothing that fails")
+                .into(),
+        }
     }
 
     /// Decodes the body.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+        match &self.0 {
+            Body::Text(json) => serde_json::from_slice(json),
+            Body::Tree(tree) => T::deserialize(&**tree),
+        }
+    }
+
+    /// Reads the body as an object.
+    pub(crate) fn visit<'d, V: Visitor<'d>>(
+        &'d self,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        match &self.0 {
+            Body::Text(json) => {
+                let mut json = serde_json::Deserializer::from_slice(json);
+                let value = json.deserialize_map(visitor)?;
+                json.end()?;
+                Ok(value)
+            }
+            Body::Tree(tree) => tree.deserialize_map(visitor),
+        }
     }
 }
 
+/// The same text is the same document.
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.json() == other.json()
+    }
+}
+
+impl Eq for Document {}
+
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.0))
+        f.write_str(&String::from_utf8_lossy(&self.json()))
     }
 }
 

@@ -71,23 +71,19 @@ pub(crate) const fn all(count: usize) -> Set {
     }
 }
 
-/// Which of at most 128 `conditions` hold for `document`: one pass over the text, without a tree and
-/// without a copy. What no condition names is only skipped.
+/// Which of at most 128 `conditions` hold for `document`: one pass over the body, without a copy. What no condition names is only skipped.
 pub(crate) fn scan(
     conditions: &[Condition],
     document: &Document,
 ) -> Result<Set, serde_json::Error> {
     debug_assert!(conditions.len() <= Set::BITS as usize);
     let mut holding = 0;
-    let mut json = serde_json::Deserializer::from_slice(document.json());
-    let root = Fields(Scan {
+    document.visit(Fields(Scan {
         conditions,
         holding: &mut holding,
         depth: 0,
         inside: all(conditions.len()),
-    });
-    json.deserialize_map(root)?;
-    json.end()?;
+    }))?;
     Ok(holding)
 }
 

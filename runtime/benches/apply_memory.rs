@@ -149,7 +149,7 @@ fn by_hand(pages: VecDeque<FeedPage>) {
     for (version, page) in (0..).zip(pages) {
         for change in &page.changes {
             let body = change.current.as_ref().expect("every change has a body");
-            let order: Order = serde_json::from_slice(body.json()).expect("every body decodes");
+            let order: Order = serde_json::from_slice(&body.json()).expect("every body decodes");
             black_box(&order);
         }
         let mut checkpoints = checkpoints.lock().unwrap_or_else(PoisonError::into_inner);

@@ -37,7 +37,8 @@ fn main() {
         let by_hand = || {
             for change in &changes {
                 let body = change.current.as_ref().expect("every change has a body");
-                let order: Order = serde_json::from_slice(body.json()).expect("every body decodes");
+                let order: Order =
+                    serde_json::from_slice(&body.json()).expect("every body decodes");
                 black_box(&order);
             }
         };

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use projectionist::change::Document;
 use projectionist::extract::state::States;
 use projectionist::extract::tx::{TxError, TxErrorClass};
 use projectionist::key::IdempotencyKey;
@@ -307,7 +308,7 @@ impl Runner {
                     attempts: attempt,
                     failed_at: self.clock.now(),
                     build: env!("CARGO_PKG_VERSION").to_owned(),
-                    body: body.map(|body| body.json().clone()),
+                    body: body.map(Document::json),
                 }
             })
             .collect()

@@ -4,6 +4,7 @@ use fastrand::Rng;
 use serde_json::Value;
 
 use super::*;
+use crate::change::tree::Tree;
 
 const fn on(path: &'static [&'static str], literals: &'static [Literal]) -> Condition {
     Condition {
@@ -24,7 +25,12 @@ fn document(json: &str) -> Document {
 }
 
 fn holds(condition: Condition, json: &str) -> bool {
-    matches(&[condition], &document(json)).unwrap()
+    let text = matches(&[condition], &document(json)).unwrap();
+    // A tree has each name once: the last of it, as its parser kept it.
+    let value: Value = serde_json::from_str(json).unwrap();
+    let tree = Document::from_tree(serde_json::from_value::<Tree>(value).unwrap());
+    assert_eq!(matches(&[condition], &tree).unwrap(), text, "{json}");
+    text
 }
 
 const A: Condition = on(
@@ -153,6 +159,8 @@ fn the_pass_agrees_with_a_tree() {
         object(&mut rng, 0, &mut json);
         let tree: Value = serde_json::from_str(&json).unwrap();
         let holding = scan(CONDITIONS, &document(&json)).unwrap();
+        let parsed = Document::from_tree(serde_json::from_value::<Tree>(tree.clone()).unwrap());
+        assert_eq!(scan(CONDITIONS, &parsed).unwrap(), holding, "{json}");
         for (index, condition) in CONDITIONS.iter().enumerate() {
             let holds = holding & (1 << index) != 0;
             assert_eq!(holds, by_tree(condition, &tree), "{condition:?} on {json}");
