@@ -58,6 +58,8 @@ mod options;
 mod owner;
 mod patch;
 mod plan;
+#[cfg(feature = "gateway")]
+mod query;
 mod record;
 mod replay;
 mod ttl;
@@ -74,4 +76,7 @@ pub use key::{KeyError, PartitionKey};
 pub use options::{Clock, Options};
 pub use owner::Owner;
 pub use patch::{Condition, PATCH_LIMIT, PatchOperation};
+#[cfg(feature = "gateway")]
+#[doc(hidden)]
+pub use query::{Parameter, Query, QueryError};
 pub use write::{DocumentError, Done, GroupError, Numbering, Step, Write, Written};
