@@ -3,6 +3,7 @@
 //! Writers take turns at the journal and change the index only after the journal has their frame;
 //! readers need the index alone, and never wait for a disk.
 
+use std::collections::BinaryHeap;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -77,6 +78,69 @@ impl Collection {
     /// The resource id. A collection made anew under the same name has another (P1).
     pub fn rid(&self) -> &str {
         &self.rid
+    }
+
+    /// What else its maker said of it.
+    pub fn properties(&self) -> &serde_json::Map<String, serde_json::Value> {
+        &self.setup.properties
+    }
+
+    /// When it was made, in seconds of the epoch.
+    pub fn created_at(&self) -> i64 {
+        self.setup.at
+    }
+
+    /// The physical range that holds a key, and its newest sequence number.
+    pub fn locate(&self, partition_key: &PartitionKey) -> (Range, u64) {
+        let index = self.read_index();
+        let range = &index.ranges[index.at(partition_key.epk())];
+        (range.range.clone(), range.end)
+    }
+
+    /// A number that every split and merge raises.
+    pub fn topology(&self) -> u32 {
+        self.read_index().next_range
+    }
+
+    /// Living documents of a key range inside one physical range, in the order in which they were made, after a document's
+    /// number, at most so many: the number and the text of each.
+    pub fn documents(
+        &self,
+        min: &str,
+        max: &str,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, Bytes)>, FeedError> {
+        let (low, high) = bounds(min, max)?;
+        let now = self.core.now();
+        let (places, medium) = {
+            let index = self.read_index();
+            let range = self.holding(&index, (low, high), min, max)?;
+            let default_ttl = index.config.default_ttl;
+            // The greatest number so far on top, so that it gives way to a smaller one.
+            let mut first = BinaryHeap::with_capacity(most.saturating_add(1).min(4096));
+            for living in range.latest.values() {
+                let is_meant = living.document > after
+                    && (low..high).contains(&living.epk)
+                    && living.expires(default_ttl).is_none_or(|at| at > now);
+                if is_meant {
+                    first.push((
+                        living.document,
+                        living.location.offset,
+                        living.location.size,
+                    ));
+                    if first.len() > most {
+                        first.pop();
+                    }
+                }
+            }
+            (first.into_sorted_vec(), self.core.medium())
+        };
+        let document = |(number, offset, size)| {
+            let item = self.read_from(&medium, Location { offset, size })?;
+            Ok((number, item.current.unwrap_or_default()))
+        };
+        places.into_iter().map(document).collect()
     }
 
     /// How it is set up now.
@@ -370,7 +434,10 @@ impl Collection {
                     collection: collection(),
                 });
             }
-            if matches!(request.from, From::Beginning | From::Time(_)) {
+            if matches!(
+                request.from,
+                From::Beginning | From::Time(_) | From::AfterSince(..)
+            ) {
                 return Err(FeedError::Start {
                     collection: collection(),
                 });
@@ -381,6 +448,7 @@ impl Collection {
             From::Beginning => (0, None),
             From::Time(time) => (0, Some(time.as_second())),
             From::After(after) => (after, None),
+            From::AfterSince(after, time) => (after, Some(time.as_second())),
         };
         if after > range.end {
             return Err(FeedError::BeyondEnd {

@@ -53,6 +53,8 @@ pub enum From {
     Now,
     /// After a continuation.
     After(u64),
+    /// After a continuation, what was written after a time. Not for all versions.
+    AfterSince(u64, Timestamp),
 }
 
 /// One read of a feed.

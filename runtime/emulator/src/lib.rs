@@ -49,6 +49,8 @@ mod crash;
 mod document;
 mod emulator;
 mod feed;
+#[cfg(feature = "gateway")]
+pub mod gateway;
 mod hash;
 mod index;
 mod journal;
