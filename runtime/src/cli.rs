@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod run;
 mod seed;
+mod serve;
 mod settings;
 mod signals;
 mod status;

@@ -51,6 +51,11 @@ impl Local {
         }
     }
 
+    /// What a gateway serves.
+    pub(crate) fn emulator(&self) -> Emulator {
+        self.0.clone()
+    }
+
     /// Empty collections that end with the process.
     pub(crate) fn in_memory() -> Self {
         Self(Emulator::in_memory(options("memory")))

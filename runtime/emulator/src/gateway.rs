@@ -15,6 +15,8 @@ mod documents;
 mod faults;
 mod feed;
 mod queries;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::fmt;

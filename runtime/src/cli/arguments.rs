@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use projectionist_emulator::gateway::DEFAULT_PORT;
 
 use super::exit;
 use crate::config::Sources;
@@ -63,7 +64,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Letters,
     },
-    /// Writes to the local emulator, also while `run` is running.
+    /// Writes to the local emulator, also while `run` is running, or serves it to any SDK.
     Dev {
         #[command(subcommand)]
         command: Dev,
@@ -125,6 +126,8 @@ pub(crate) enum Letters {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dev {
+    /// Serves the local collections over Cosmos DB's REST protocol, on loopback, until it is stopped.
+    Serve(Serve),
     /// Creates or replaces the documents of a file, one JSON object a line.
     Load {
         /// The collection.
@@ -155,6 +158,19 @@ pub(crate) enum Dev {
         #[command(flatten)]
         format: Format,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// The port on 127.0.0.1; 0 for any.
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    pub(crate) port: u16,
+    /// Speaks HTTPS, with a certificate that it makes and writes into the data directory.
+    #[arg(long)]
+    pub(crate) https: bool,
+    /// Serves `/_control` too: splits, merges, throttling, faults, switches. For tests.
+    #[arg(long)]
+    pub(crate) control: bool,
 }
 
 #[derive(Debug, Subcommand)]

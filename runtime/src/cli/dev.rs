@@ -10,6 +10,7 @@ use super::arguments::Dev;
 use super::exit::Exit;
 use super::output::{print, print_json};
 use super::progress::Progress;
+use super::serve::serve;
 use crate::config::Config;
 use crate::local::{Access, Local, described, loose_key, setup};
 use crate::problem::{Problem, Problems, codes};
@@ -19,6 +20,7 @@ const GROUP: usize = 200;
 
 pub(crate) async fn dev(config: &Config, command: Dev) -> Result<Exit, Problems> {
     match command {
+        Dev::Serve(arguments) => serve(config, &arguments).await,
         Dev::Load {
             collection,
             file,

@@ -48,6 +48,7 @@ codes! {
     // The emulator.
     JOURNAL_FAILED = "journal-failed": "The emulator's journal cannot be opened: it is corrupt (the offset is named), of another version, or may not be read.",
     EMULATOR_FAILED = "emulator-failed": "The emulator refused a request or could not be reached.",
+    GATEWAY_FAILED = "gateway-failed": "The emulator's gateway cannot listen on its port.",
     BAD_DOCUMENT = "bad-document": "A document is no JSON, or one that the collection does not take; of a file, the line is named and nothing is written.",
     BAD_INPUT = "bad-input": "A file or an argument of a command cannot be read.",
     DEMO_FAILED = "demo-failed": "The program's demonstration data could not be written.",
