@@ -50,7 +50,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use resume::Resume;
+use resume::{Resume, rid_of};
 use syntax::{Expression, Selection, Sort, Window};
 
 /// The longest text of a query, in bytes.
@@ -130,7 +130,8 @@ impl Query {
             .is_none_or(|filter| filter.truth(document) == Some(true))
     }
 
-    /// The rows that the documents of a range give, which come in the order of their resource ids.
+    /// The rows that the documents of a range give. Rows whose keys of `ORDER BY` tie are ordered by
+    /// resource id.
     pub fn run<'d>(&self, documents: impl Iterator<Item = &'d Value>) -> Vec<Value> {
         let matching = documents.filter(|document| self.matches(document));
         if self.counts {
@@ -145,11 +146,15 @@ impl Query {
             .collect();
         keyed.retain(|(keys, document)| self.is_ahead(keys, document));
         if self.order[0].descending {
-            // Ties come in the direction of the first key.
+            // Ties come in the direction of the first key; without resource ids, as they came.
             keyed.reverse();
         }
-        keyed.sort_by(|(a, _), (b, _)| {
-            self.directed(a.iter().zip(b).map(|(a, b)| value::order(*a, *b)))
+        keyed.sort_by(|(a, a_document), (b, b_document)| {
+            let place = self.directed(a.iter().zip(b).map(|(a, b)| value::order(*a, *b)));
+            place.then_with(|| match (rid_of(a_document), rid_of(b_document)) {
+                (Some(a), Some(b)) => self.tied(a, b),
+                _ => Ordering::Equal,
+            })
         });
         self.rows(keyed.into_iter().map(|(_, document)| document))
     }

@@ -3,6 +3,8 @@
 //! A rule that the service reads in more than one way, or that this engine does not evaluate, ends
 //! in an error that names it: a query is answered rightly or not at all.
 
+mod call;
+mod cursor;
 mod expression;
 
 use std::collections::HashMap;
@@ -316,82 +318,11 @@ impl Parser<'_> {
         match self.kind() {
             Kind::End => Ok(()),
             Kind::Symbol(",") => Err(self.unexpected("the end of the query")),
-            other => match expression::unsupported(other) {
+            other => match call::unsupported(other) {
                 Some(message) => Err(self.refusal(message)),
                 None => Err(self.unexpected("a clause or the end of the query")),
             },
         }
-    }
-
-    fn kind(&self) -> &Kind {
-        &self.tokens[self.at].kind
-    }
-
-    /// The kind of the token after this one.
-    fn following(&self) -> &Kind {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.at + 1).min(last)].kind
-    }
-
-    fn offset(&self) -> usize {
-        self.tokens[self.at].offset
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        matches!(self.kind(), Kind::Word(found) if found.eq_ignore_ascii_case(word))
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect_word(&mut self, word: &str) -> Result<(), QueryError> {
-        if self.take_word(word) {
-            Ok(())
-        } else {
-            Err(self.unexpected(word))
-        }
-    }
-
-    /// Any word, reserved or not.
-    fn word(&mut self, wanted: &str) -> Result<String, QueryError> {
-        match self.kind() {
-            Kind::Word(word) => {
-                let word = word.clone();
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.unexpected(wanted)),
-        }
-    }
-
-    fn is_symbol(&self, symbol: &str) -> bool {
-        matches!(self.kind(), Kind::Symbol(found) if *found == symbol)
-    }
-
-    fn take_symbol(&mut self, symbol: &str) -> bool {
-        let found = self.is_symbol(symbol);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect_symbol(&mut self, symbol: &str) -> Result<(), QueryError> {
-        if self.take_symbol(symbol) {
-            Ok(())
-        } else {
-            Err(self.unexpected(&format!("`{symbol}`")))
-        }
-    }
-
-    /// An error about the token here.
-    fn refusal(&self, message: impl Into<String>) -> QueryError {
-        QueryError::at(self.offset(), message)
-    }
-
-    fn unexpected(&self, wanted: &str) -> QueryError {
-        self.refusal(format!("{wanted} expected, {} found", self.kind().name()))
     }
 }
 

@@ -70,15 +70,8 @@ impl Query {
             .zip(&resume.keys)
             .map(|(key, last)| order(*key, last.as_ref()));
         let place = self.directed(place);
-        let place = place.then_with(|| match (&resume.rid, document.get("_rid")) {
-            (Some(last), Some(Value::String(rid))) => {
-                let place = rids(rid, last);
-                if self.order[0].descending {
-                    place.reverse()
-                } else {
-                    place
-                }
-            }
+        let place = place.then_with(|| match (&resume.rid, rid_of(document)) {
+            (Some(last), Some(rid)) => self.tied(rid, last),
             _ => Ordering::Equal,
         });
         if resume.exclude {
@@ -87,6 +80,19 @@ impl Query {
             place.is_ge()
         }
     }
+}
+
+impl Query {
+    /// The order of two rows whose keys tie.
+    pub(super) fn tied(&self, left: &str, right: &str) -> Ordering {
+        let place = rids(left, right);
+        let descends = self.order.first().is_some_and(|sort| sort.descending);
+        if descends { place.reverse() } else { place }
+    }
+}
+
+pub(super) fn rid_of(document: &Value) -> Option<&str> {
+    document.get("_rid").and_then(Value::as_str)
 }
 
 /// The order of resource ids: that of the documents' numbers in them.
