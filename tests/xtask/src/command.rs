@@ -50,6 +50,9 @@ pub(crate) fn output(command: &mut Command) -> io::Result<String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    // Maven says what is wrong on the other stream, and first.
+    let otherwise = String::from_utf8_lossy(&output.stdout);
+    let last = last.or_else(|| otherwise.lines().find(|line| !line.trim().is_empty()));
     Err(io::Error::other(format!(
         "`{}` failed: {}",
         name(command),

@@ -6,8 +6,10 @@
 mod bench;
 mod book;
 mod command;
+mod interop;
 mod step;
 mod test;
+mod tools;
 
 use std::process::ExitCode;
 

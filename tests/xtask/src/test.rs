@@ -4,10 +4,10 @@
 //! [`Outcome::NotRun`].
 
 use std::io;
-use std::path::{Path, PathBuf};
 
-use crate::command::{call, cargo, lines, output, root, succeeds, target};
+use crate::command::{call, cargo, lines, output, root, succeeds};
 use crate::step::{self, Outcome, Step};
+use crate::{interop, tools};
 
 const STEPS: &[Step] = &[
     Step {
@@ -17,6 +17,18 @@ const STEPS: &[Step] = &[
     Step {
         name: "cargo test --workspace",
         run: workspace,
+    },
+    Step {
+        name: "Python's azure-cosmos against the gateway",
+        run: interop::python,
+    },
+    Step {
+        name: "JavaScript's @azure/cosmos against the gateway",
+        run: interop::javascript,
+    },
+    Step {
+        name: "Java's change feed processor against the gateway",
+        run: interop::java,
     },
 ];
 
@@ -36,7 +48,16 @@ fn vectors() -> io::Result<Outcome> {
             "vectors.py names no version of azure-cosmos",
         ));
     };
-    let python = match python(requirement) {
+    let lock = std::fs::read_to_string(tools::sources("python").join("requirements.txt"))?;
+    if !lock
+        .lines()
+        .any(|line| line.split_whitespace().next() == Some(requirement))
+    {
+        return Err(io::Error::other(format!(
+            "vectors.py names {requirement}, and requirements.txt another version"
+        )));
+    }
+    let python = match tools::python() {
         Ok(python) => python,
         Err(error) => return Ok(Outcome::NotRun(error.to_string())),
     };
@@ -63,37 +84,6 @@ fn vectors() -> io::Result<Outcome> {
 fn requirement(script: &str) -> Option<&str> {
     let from = script.find("azure-cosmos==")?;
     script[from..].split_whitespace().next()
-}
-
-/// A Python with `requirement` in it, made once.
-fn python(requirement: &str) -> io::Result<PathBuf> {
-    let venv = target().join("tools").join(requirement.replace("==", "-"));
-    let python = venv.join(if cfg!(windows) {
-        "Scripts/python.exe"
-    } else {
-        "bin/python"
-    });
-    let ready = venv.join("ready");
-    if ready.exists() {
-        return Ok(python);
-    }
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    let system = if cfg!(windows) { "python" } else { "python3" };
-    output(&mut call(system, &["-m", "venv", "--clear", &text(&venv)]))?;
-    output(&mut call(
-        &python,
-        &[
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            requirement,
-        ],
-    ))?;
-    // Written last: a set-up that broke off is begun anew.
-    std::fs::write(ready, requirement)?;
-    Ok(python)
 }
 
 /// Everything that `cargo test` knows, doctests and the book's code included.
