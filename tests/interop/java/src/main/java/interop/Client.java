@@ -30,21 +30,22 @@ public final class Client {
             Runtime.getRuntime().halt(1);
         });
         Client client = new Client(new Account());
-        client.processor("latest_version", false);
-        client.processor("history", true);
+        for (Mode mode : Mode.values()) {
+            client.processor(mode);
+        }
         // The client's threads would hold the program up.
         System.exit(client.good ? 0 : 1);
     }
 
-    private void processor(String mode, boolean history) throws Exception {
-        CosmosAsyncContainer feed = account.container(mode, history);
+    private void processor(Mode mode) throws Exception {
+        CosmosAsyncContainer feed = account.container(mode.toString(), mode.history());
         CosmosAsyncContainer leases = account.leases(mode + "-leases");
-        Writer writer = new Writer(feed, history);
+        Writer writer = new Writer(feed, mode.history());
         Seen seen = new Seen();
-        if (!history) {
+        if (!mode.history()) {
             writer.write("before", EACH);
         }
-        try (Hosts hosts = new Hosts(feed, leases, history, seen)) {
+        try (Hosts hosts = new Hosts(feed, leases, mode, seen)) {
             hosts.start("first");
             begin(hosts, writer, seen);
             writer.write("alone", EACH);

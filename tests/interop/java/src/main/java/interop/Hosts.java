@@ -3,6 +3,7 @@ package interop;
 import com.azure.cosmos.ChangeFeedProcessor;
 import com.azure.cosmos.ChangeFeedProcessorBuilder;
 import com.azure.cosmos.CosmosAsyncContainer;
+import com.azure.cosmos.models.ChangeFeedProcessorItem;
 import com.azure.cosmos.models.ChangeFeedProcessorOptions;
 import com.azure.cosmos.models.CosmosQueryRequestOptions;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,13 +18,13 @@ final class Hosts implements AutoCloseable {
     private final List<ChangeFeedProcessor> processors = new ArrayList<>();
     private final CosmosAsyncContainer feed;
     private final CosmosAsyncContainer leases;
-    private final boolean history;
+    private final Mode mode;
     private final Seen seen;
 
-    Hosts(CosmosAsyncContainer feed, CosmosAsyncContainer leases, boolean history, Seen seen) {
+    Hosts(CosmosAsyncContainer feed, CosmosAsyncContainer leases, Mode mode, Seen seen) {
         this.feed = feed;
         this.leases = leases;
-        this.history = history;
+        this.mode = mode;
         this.seen = seen;
     }
 
@@ -33,20 +34,24 @@ final class Hosts implements AutoCloseable {
             .setLeaseAcquireInterval(Duration.ofMillis(500))
             .setLeaseRenewInterval(Duration.ofMillis(500))
             .setLeaseExpirationInterval(Duration.ofSeconds(5))
-            .setStartFromBeginning(!history);
+            .setStartFromBeginning(!mode.history());
         ChangeFeedProcessorBuilder builder = new ChangeFeedProcessorBuilder()
             .hostName(host)
             .feedContainer(feed)
             .leaseContainer(leases)
             .options(options);
-        if (history) {
-            builder.handleAllVersionsAndDeletesChanges(items -> seen.add(host, items));
-        } else {
-            builder.handleLatestVersionChanges(items -> seen.add(host, items));
+        switch (mode) {
+            case CLASSIC -> builder.handleChanges(changes -> seen.add(host, changes));
+            case LATEST -> builder.handleLatestVersionChanges(items -> seen.add(host, nodes(items)));
+            case HISTORY -> builder.handleAllVersionsAndDeletesChanges(items -> seen.add(host, nodes(items)));
         }
         ChangeFeedProcessor processor = builder.buildChangeFeedProcessor();
         processor.start().block();
         processors.add(processor);
+    }
+
+    private static List<JsonNode> nodes(List<ChangeFeedProcessorItem> items) {
+        return items.stream().map(ChangeFeedProcessorItem::toJsonNode).toList();
     }
 
     /** The leases as they are stored; not the markers and locks beside them. */

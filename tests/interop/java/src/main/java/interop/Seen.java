@@ -1,6 +1,5 @@
 package interop;
 
-import com.azure.cosmos.models.ChangeFeedProcessorItem;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.List;
@@ -30,20 +29,19 @@ final class Seen {
         return id + "#deleted";
     }
 
-    void add(String host, List<ChangeFeedProcessorItem> items) {
+    void add(String host, List<JsonNode> changes) {
         lock.lock();
         try {
-            for (ChangeFeedProcessorItem item : items) {
-                JsonNode node = item.toJsonNode();
-                JsonNode current = node.path("current");
-                boolean deleted = node.at("/metadata/operationType").asText().equals("delete");
+            for (JsonNode change : changes) {
+                JsonNode current = change.has("metadata") ? change.path("current") : change;
+                boolean deleted = change.at("/metadata/operationType").asText().equals("delete");
                 String one = deleted
-                    ? deletion(node.at("/metadata/id").asText())
+                    ? deletion(change.at("/metadata/id").asText())
                     : version(current.path("id").asText(), current.path("version").asInt());
                 counts.merge(one, 1, Integer::sum);
                 total++;
             }
-            byHost.merge(host, items.size(), Integer::sum);
+            byHost.merge(host, changes.size(), Integer::sum);
             changed.signalAll();
         } finally {
             lock.unlock();
