@@ -68,6 +68,12 @@ class World {
     const answer = await this.control("split", { database: this.database.id, container: container.id, range });
     return answer.ranges;
   }
+
+  /** Merges two neighbouring ranges; gives the id of the one. */
+  async merge(container, ranges) {
+    const answer = await this.control("merge", { database: this.database.id, container: container.id, ranges });
+    return answer.range;
+  }
 }
 
 /** The status that a call is refused with. */

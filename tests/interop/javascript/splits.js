@@ -1,10 +1,12 @@
-// Splits, two in a row, under readers in both modes: nothing lost, nothing doubled.
+// Splits, two in a row, under readers in both modes, and merges: nothing lost, nothing doubled.
 
 import assert from "node:assert/strict";
 import { ChangeFeedMode, ChangeFeedStartFrom } from "@azure/cosmos";
 import { check } from "./check.js";
 import { drain, fill, names, read } from "./feed.js";
 import { HISTORY, name, operations, start } from "./history.js";
+
+const ids = (documents) => documents.map(({ id }) => id);
 
 /** Each of `wanted` exactly once. */
 function once(found, wanted) {
@@ -38,7 +40,6 @@ check(async function splits_under_a_latest_version_reader(world) {
   wanted.push(...names("c", 30));
   const rest = await drain(iterator);
   live.push(...rest.found);
-  const ids = (documents) => documents.map(({ id }) => id);
   once(ids(live), wanted);
   assert.equal((await container.getFeedRanges()).length, 3);
   once(ids([...begun, ...(await read(container, before)).found]), wanted);
@@ -104,5 +105,33 @@ check(async function split_of_a_range_being_read_by_range_and_key(world) {
   const ofKey = everything.filter((id) => Number(id.slice(1)) % 10 === 3);
   assert.deepEqual((await read(container, byKey, HISTORY)).found.map(name), ofKey);
   const latest = await read(container, ChangeFeedStartFrom.Beginning(whole));
-  once(latest.found.map(({ id }) => id), everything);
+  once(ids(latest.found), everything);
+});
+
+check(async function merge_under_a_latest_version_reader(world) {
+  const container = await world.container();
+  await fill(container, names("a", 20));
+  const halves = await world.split(container, "0");
+  await fill(container, names("b", 40));
+  const wanted = [...names("a", 20), ...names("b", 40)];
+  const iterator = container.items.getChangeFeedIterator({
+    changeFeedStartFrom: ChangeFeedStartFrom.Beginning(),
+    changeFeedMode: ChangeFeedMode.LatestVersion,
+    maxItemCount: 5,
+  });
+  const live = [...(await iterator.readNext()).result, ...(await iterator.readNext()).result];
+  const { result, continuationToken: before } = await iterator.readNext();
+  live.push(...result);
+  const begun = [...live];
+  await world.merge(container, halves);
+  await fill(container, names("c", 30));
+  wanted.push(...names("c", 30));
+  const rest = await drain(iterator);
+  live.push(...rest.found);
+  once(ids(live), wanted);
+  assert.equal((await container.getFeedRanges()).length, 1);
+  once(ids([...begun, ...(await read(container, before)).found]), wanted);
+  await fill(container, names("d", 10));
+  once(ids((await read(container, rest.position)).found), names("d", 10));
+  once(ids((await read(container, ChangeFeedStartFrom.Beginning())).found), [...wanted, ...names("d", 10)]);
 });

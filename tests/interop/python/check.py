@@ -71,6 +71,13 @@ class World:
         )
         return answer["ranges"]
 
+    def merge(self, container, ranges):
+        """Merges two neighbouring ranges; gives the id of the one."""
+        answer = self.control(
+            "merge", database=self.database.id, container=container.id, ranges=ranges
+        )
+        return answer["range"]
+
 
 def status_of(call, *arguments, **options):
     """The status that the call is refused with."""

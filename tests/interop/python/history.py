@@ -130,16 +130,17 @@ def history_of_what_expired(world):
 
 @check
 def history_with_previous_images(world):
-    container = world.container(history=True)
-    position = start(container)
+    # Containers that are made after the switch keep them.
     world.control("settings", previousImages=True)
     try:
-        container.create_item({"id": "a", "pk": "p", "n": 1})
-        container.replace_item("a", {"id": "a", "pk": "p", "n": 2})
-        container.delete_item("a", "p")
-        changes, _ = read(container, continuation=position)
+        container = world.container(history=True)
     finally:
         world.control("settings", previousImages=False)
+    position = start(container)
+    container.create_item({"id": "a", "pk": "p", "n": 1})
+    container.replace_item("a", {"id": "a", "pk": "p", "n": 2})
+    container.delete_item("a", "p")
+    changes, _ = read(container, continuation=position)
     equal([(change.get("previous") or {}).get("n") for change in changes], [None, 1, 2], "previous images")
 
 

@@ -1,8 +1,8 @@
-"""Splits, two in a row, under readers in both modes: nothing lost, nothing doubled."""
+"""Splits, two in a row, under readers in both modes, and merges: nothing lost, nothing doubled."""
 
 from collections import Counter
 
-from check import check, equal
+from check import check, equal, status_of
 from feed import fill, names, read, token
 from history import name, operations, start
 
@@ -128,3 +128,45 @@ def splits_under_writes_and_queries(world):
         container.replace_item(one, {"id": one, "pk": key, "n": -number})
     found += [item["id"] for page in pages for item in page]
     once(found, names("a", 50), "a query that was under way")
+
+
+@check
+def merge_under_a_latest_version_reader(world):
+    container = world.container()
+    fill(container, names("a", 20))
+    halves = world.split(container, "0")
+    wanted = names("a", 20) + names("b", 40)
+    fill(container, names("b", 40))
+    pages = container.query_items_change_feed(start_time="Beginning", max_item_count=5).by_page()
+    live = [item for _ in range(3) for item in next(pages)]
+    begun, before = list(live), token(container)
+    world.merge(container, halves)
+    fill(container, names("c", 30))
+    wanted += names("c", 30)
+    live += drain(pages)
+    end = token(container)
+    once([item["id"] for item in live], wanted, "the reader that went on")
+    equal(len(list(container.read_feed_ranges())), 1, "ranges")
+    once([item["id"] for item in begun + read(container, continuation=before)[0]], wanted, "resumed")
+    fill(container, names("d", 10))
+    once([item["id"] for item in read(container, continuation=end)[0]], names("d", 10), "after the merge")
+    whole = read(container, start_time="Beginning")[0]
+    once([item["id"] for item in whole], wanted + names("d", 10), "anew")
+
+
+@check
+def merge_ends_a_history_reader(world):
+    container = world.container(history=True)
+    halves = world.split(container, "0")
+    position = start(container)
+    fill(container, names("a", 20))
+    found, position = read(container, continuation=position)
+    once(operations(found), [("create", one) for one in names("a", 20)], "before the merge")
+    world.merge(container, halves)
+    fill(container, names("b", 20))
+    # The service cannot go on either: silence would be a loss.
+    equal(status_of(read, container, continuation=position), 400, "resumed")
+    anew = start(container)
+    fill(container, names("c", 20))
+    found = read(container, continuation=anew)[0]
+    once([name(change) for change in found], names("c", 20), "a reader that started after the merge")
