@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
-  test            sets up what the tests need, and runs them all
+  test [PART]     sets up what the tests need, and runs them all, or those with PART in their names
   bench [--json]  measures against loops written by hand; fails below a goal
   book            builds the book into target/book
 ";
@@ -25,7 +25,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        ["test"] => Ok(test::run()),
+        ["test"] => Ok(test::run("")),
+        ["test", part] => Ok(test::run(part)),
         ["bench"] => bench::run(bench::Format::Table),
         ["bench", "--json"] => bench::run(bench::Format::Json),
         ["book"] => book::run(),

@@ -42,7 +42,7 @@ impl Outcome {
     clippy::disallowed_methods,
     reason = "chores are timed by the machine's clock"
 )]
-pub(crate) fn run(steps: &[Step], strict: bool) -> bool {
+pub(crate) fn run(steps: &[&Step], strict: bool) -> bool {
     let mut summary = Summary::default();
     for (index, step) in steps.iter().enumerate() {
         println!("\n=== {}/{} {}", index + 1, steps.len(), step.name);
