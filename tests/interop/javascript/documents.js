@@ -154,11 +154,9 @@ check(async function batch_rolled_back(world) {
 check(async function bulk(world) {
   const container = await world.container({ throughput: FOUR_RANGES });
   await container.items.create({ id: "taken", pk: "k1" });
-  const operations = Array.from({ length: 60 }, (_, n) => ({
-    operationType: "Create",
-    resourceBody: { id: `d${n}`, pk: `k${n % 12}`, n },
-  }));
-  operations.push({ operationType: "Create", resourceBody: { id: "taken", pk: "k1" } });
+  const create = (id, pk) => ({ operationType: "Create", partitionKey: pk, resourceBody: { id, pk } });
+  const operations = Array.from({ length: 60 }, (_, n) => create(`d${n}`, `k${n % 12}`));
+  operations.push(create("taken", "k1"));
   const answers = await container.items.executeBulkOperations(operations);
   const statuses = answers.map(({ response, error }) => response?.statusCode ?? error.code);
   // Others go on where one is refused.

@@ -93,11 +93,8 @@ def preconditions(world):
     operations = [{"op": "incr", "path": "/n", "value": 1}]
     equal(status_of(container.patch_item, "a", "p", operations, **stale), 412, "patch")
     equal(container.read_item("a", "p")["_etag"], second["_etag"], "nothing changed")
-    equal(
-        status_of(container.read_item, "a", "p", etag=second["_etag"], match_condition=MatchConditions.IfModified),
-        304,
-        "read of what is known",
-    )
+    known = container.read_item("a", "p", etag=second["_etag"], match_condition=MatchConditions.IfModified)
+    equal(dict(known), {}, "a read of what is known brings nothing")
     container.delete_item("a", "p", etag=second["_etag"], **unless)
     equal(status_of(container.read_item, "a", "p"), 404)
 

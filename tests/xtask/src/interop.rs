@@ -94,7 +94,8 @@ impl Emulator {
             child,
             endpoint: String::new(),
         };
-        let stdout = emulator.child.stdout.take().expect("it is piped");
+        // Borrowed and left open: a program that cannot print ends.
+        let stdout = emulator.child.stdout.as_mut().expect("it is piped");
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
         match line.trim_end().strip_prefix("listening on ") {

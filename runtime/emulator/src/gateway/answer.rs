@@ -117,6 +117,8 @@ pub(super) struct Refusal {
     pub(super) code: &'static str,
     pub(super) message: String,
     pub(super) retry_after_ms: Option<u64>,
+    /// The plan of a query that is to be run over each range.
+    pub(super) plan: Option<String>,
 }
 
 impl Refusal {
@@ -127,6 +129,7 @@ impl Refusal {
             code,
             message: message.into(),
             retry_after_ms: None,
+            plan: None,
         }
     }
 
@@ -140,6 +143,12 @@ impl Refusal {
 
     pub(super) fn sub(mut self, substatus: u32) -> Self {
         self.substatus = substatus;
+        self
+    }
+
+    /// Some clients ask for the plan by the substatus, others because it is here.
+    pub(super) fn plan(mut self, plan: String) -> Self {
+        self.plan = Some(plan);
         self
     }
 
@@ -174,9 +183,13 @@ impl From<Refusal> for Answer {
             code,
             message,
             retry_after_ms,
+            plan,
         } = refusal;
-        let mut answer = Self::json(status, &json!({"code": code, "message": message}))
-            .header("x-ms-substatus", substatus.to_string());
+        let mut body = json!({"code": code, "message": message});
+        if let Some(plan) = plan {
+            body["additionalErrorInfo"] = json!(plan);
+        }
+        let mut answer = Self::json(status, &body).header("x-ms-substatus", substatus.to_string());
         if let Some(pause) = retry_after_ms {
             answer = answer.header("x-ms-retry-after-ms", pause.to_string());
         }

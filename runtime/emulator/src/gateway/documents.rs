@@ -68,7 +68,7 @@ impl Served {
         asked: &Asked,
     ) -> Result<Answer, Refusal> {
         let key = asked.document_key()?;
-        let patch: Patch = asked.json()?;
+        let patch = Patch::read(asked)?;
         Self::write(collection, asked, patch.write(id, key)?, None)
     }
 
@@ -179,6 +179,19 @@ struct Operated {
 }
 
 impl Patch {
+    /// An object, or the bare list of operations that the JavaScript client sends where there is no condition.
+    fn read(asked: &Asked) -> Result<Self, Refusal> {
+        if asked.body.trim_ascii_start().starts_with(b"[") {
+            let operations = asked.json()?;
+            Ok(Self {
+                operations,
+                condition: None,
+            })
+        } else {
+            asked.json()
+        }
+    }
+
     pub(super) fn write(self, id: &str, partition_key: PartitionKey) -> Result<Write, Refusal> {
         let operations = self
             .operations

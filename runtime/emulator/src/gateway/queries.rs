@@ -1,7 +1,8 @@
 //! Queries, and lists of all documents, in pages.
 //!
-//! A page goes on where the last one ended: after a document's number in a range, or, of what is ordered or counted,
-//! after so many results. Documents that come or go between two pages may then be seen or not, as on the service.
+//! A page goes on where the last one ended: after a document's number, or, of what is ordered or counted, after so many
+//! results. Numbers are the collection's, so that a place outlives splits and merges. Documents that come or go between
+//! two pages may then be seen or not, as on the service.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -56,8 +57,8 @@ pub(super) fn plan(asked: &Asked) -> Result<Answer, Refusal> {
 /// Where a page goes on.
 #[derive(Debug, Serialize, Deserialize)]
 enum Place {
-    /// In the range that begins here, after a document's number.
-    Documents(String, u64),
+    /// After a document's number.
+    Documents(u64),
     /// After so many results.
     Results(usize),
 }
@@ -126,7 +127,8 @@ impl Served {
                 return Err(Refusal::bad(
                     "The provided cross partition query can not be directly served by the gateway: ask for its plan, and run it over each range",
                 )
-                .sub(1004));
+                .sub(1004)
+                .plan(query.plan().to_string()));
             }
         }
         let most = most(asked)?;
@@ -190,7 +192,7 @@ fn value(document: &Bytes) -> Result<Value, Refusal> {
     })
 }
 
-/// Documents of the scopes in turn, as what `project` makes of them, from a place on until the page is full.
+/// Documents of the scopes by their numbers, as what `project` makes of them, from a place on until the page is full.
 fn walk(
     collection: &Collection,
     scopes: &[Scope],
@@ -198,36 +200,37 @@ fn walk(
     most: usize,
     project: impl Fn(&Bytes) -> Result<Vec<Vec<u8>>, Refusal>,
 ) -> Result<Page, Refusal> {
-    let (begin, mut after) = match place {
-        Some(Place::Documents(begin, after)) => (begin, after),
-        _ => (String::new(), 0),
+    let mut after = match place {
+        Some(Place::Documents(after)) => after,
+        _ => 0,
     };
     let mut page = Page::default();
-    for scope in scopes.iter().filter(|scope| scope.min >= begin) {
-        if scope.min != begin {
-            after = 0;
-        }
-        loop {
-            let documents = collection
+    loop {
+        let mut documents = Vec::new();
+        for scope in scopes {
+            let found = collection
                 .documents(&scope.min, &scope.max, after, CHUNK)
                 .map_err(|error| feed_refusal(&error, &scope.range.id))?;
-            let is_last = documents.len() < CHUNK;
-            for (number, document) in documents {
-                if page.is_full(most) {
-                    page.next = Some(Place::Documents(scope.min.clone(), after));
-                    return Ok(page);
-                }
-                for result in project(&document)? {
-                    page.push(&result);
-                }
-                after = number;
+            documents.extend(found);
+        }
+        documents.sort_unstable_by_key(|(number, _)| *number);
+        let is_last = documents.len() < CHUNK;
+        // Past these a scope may have more that lie between.
+        documents.truncate(CHUNK);
+        for (number, document) in documents {
+            if page.is_full(most) {
+                page.next = Some(Place::Documents(after));
+                return Ok(page);
             }
-            if is_last {
-                break;
+            for result in project(&document)? {
+                page.push(&result);
             }
+            after = number;
+        }
+        if is_last {
+            return Ok(page);
         }
     }
-    Ok(page)
 }
 
 fn all(collection: &Collection, scope: &Scope, into: &mut Vec<Value>) -> Result<(), Refusal> {
