@@ -81,6 +81,14 @@ impl Place {
             })
     }
 
+    /// The number of the last document that was seen.
+    fn after(asked: &Asked) -> Result<u64, Refusal> {
+        Ok(match Self::of(asked)? {
+            Some(Self::Documents(number)) => number,
+            _ => 0,
+        })
+    }
+
     fn text(&self) -> String {
         let json = serde_json::to_vec(self).expect("a place has a JSON text");
         URL_SAFE_NO_PAD.encode(json)
@@ -141,7 +149,7 @@ impl Served {
                     .map(|result| result.to_string().into_bytes())
                     .collect())
             };
-            walk(collection, &scopes, Place::of(asked)?, most, project)?
+            walk(collection, &scopes, Place::after(asked)?, most, project)?
         } else {
             let skip = match Place::of(asked)? {
                 Some(Place::Results(skip)) => skip,
@@ -171,7 +179,13 @@ impl Served {
     ) -> Result<Answer, Refusal> {
         let scopes = Self::scopes(collection, asked)?;
         let whole = |document: &Bytes| Ok(vec![document.to_vec()]);
-        let page = walk(collection, &scopes, Place::of(asked)?, most(asked)?, whole)?;
+        let page = walk(
+            collection,
+            &scopes,
+            Place::after(asked)?,
+            most(asked)?,
+            whole,
+        )?;
         Ok(answer(collection, &scopes, page))
     }
 }
@@ -196,14 +210,10 @@ fn value(document: &Bytes) -> Result<Value, Refusal> {
 fn walk(
     collection: &Collection,
     scopes: &[Scope],
-    place: Option<Place>,
+    mut after: u64,
     most: usize,
     project: impl Fn(&Bytes) -> Result<Vec<Vec<u8>>, Refusal>,
 ) -> Result<Page, Refusal> {
-    let mut after = match place {
-        Some(Place::Documents(after)) => after,
-        _ => 0,
-    };
     let mut page = Page::default();
     loop {
         let mut documents = Vec::new();
