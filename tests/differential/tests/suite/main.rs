@@ -22,7 +22,10 @@ use self::sides::{Side, Sides, bare};
 /// All that a query gives.
 async fn rows(side: &Side, query: Query) -> Result<Vec<Value>, u16> {
     let scope = FeedScope::full_container();
-    let found = side.container.query_items::<Value>(query, scope, None).await;
+    let found = side
+        .container
+        .query_items::<Value>(query, scope, None)
+        .await;
     let found = match found {
         Ok(pages) => pages.try_collect::<Vec<Value>>().await,
         Err(error) => Err(error),
@@ -56,10 +59,16 @@ async fn compare(sides: &Sides, seed: u64) {
     let (ours, theirs) = (by_name(ours), by_name(theirs));
     assert_eq!(ours, theirs, "seed {seed}: by query");
 
+    // Changes of one batch may come in any order among themselves.
     let fed = |changes: Vec<(String, Value)>| {
         let mut order: Vec<_> = changes;
         for (_, document) in &mut order {
             *document = bare(document.take());
+        }
+        for batch in
+            order.chunk_by_mut(|(_, a), (_, b)| !a["batch"].is_null() && a["batch"] == b["batch"])
+        {
+            batch.sort_by_key(|(_, document)| document["id"].to_string());
         }
         order
     };
@@ -89,14 +98,18 @@ async fn scripts_end_alike_on_both_sides() {
         }
         println!("seed {seed}: {:?}", script.statuses);
         for status in [200, 201, 204, 207, 404, 409, 412] {
-            assert!(script.statuses.contains_key(&status), "nothing came to {status}");
+            assert!(
+                script.statuses.contains_key(&status),
+                "nothing came to {status}"
+            );
         }
     }
 }
 
-/// One condition on the documents of the scripts.
+/// One condition on the documents of the scripts. Each field is compared with values of its own type alone: what `=` and
+/// `!=` of two types are, the core and the clients of the service take differently (the change feed processor relies on
+/// `<> null` being true of a string). Strings are in single quotes: the core reads double ones as something else.
 fn condition(rng: &mut Rng, depth: u32) -> String {
-    let path = ["c.n", "c.text", "c.flag", "c.pk", "c.nested.x", "c.none"][rng.usize(..6)];
     if depth > 0 && rng.u8(0..3) > 0 {
         let left = condition(rng, depth - 1);
         let right = condition(rng, depth - 1);
@@ -106,15 +119,21 @@ fn condition(rng: &mut Rng, depth: u32) -> String {
             _ => format!("({left}) OR ({right})"),
         };
     }
+    let operator = ["=", "!=", "<", "<=", ">", ">="][rng.usize(..6)];
     match rng.u8(0..8) {
-        0 => format!("IS_DEFINED({path})"),
-        1 => format!("STARTSWITH({path}, \"t\")"),
-        2 => format!("{path} IN (1, 2, \"t1\", \"3\", true)"),
-        _ => {
-            let operator = ["=", "!=", "<", "<=", ">", ">="][rng.usize(..6)];
-            let value = ["3", "10", "\"t2\"", "\"2\"", "true", "null", "2.5"][rng.usize(..7)];
-            format!("{path} {operator} {value}")
-        }
+        0 => format!(
+            "IS_DEFINED({})",
+            ["c.text", "c.nested.x", "c.none"][rng.usize(..3)]
+        ),
+        1 => format!("STARTSWITH(c.text, 't{}')", ["", "1", "2"][rng.usize(..3)]),
+        2 => "c.n IN (1, 2, 17)".to_owned(),
+        3 => format!("c.text {operator} 't{}'", rng.u8(0..4)),
+        4 => format!("c.pk {operator} '{}'", rng.u8(0..12)),
+        5 => format!("c.flag = {}", rng.bool()),
+        _ => format!(
+            "c.n {operator} {}",
+            ["3", "10", "2.5", "-1"][rng.usize(..4)]
+        ),
     }
 }
 
@@ -128,8 +147,13 @@ async fn queries_find_the_same_on_both_sides() {
     }
     let (mut compared, mut not_theirs) = (0, 0);
     for _ in 0..400 {
-        let selection = ["*", "c.id, c.n", "VALUE c.n", "TOP 7 *", "c.id AS name, c.nested.x"]
-            [rng.usize(..5)];
+        let selection = [
+            "*",
+            "c.id, c.n",
+            "VALUE c.n",
+            "TOP 7 *",
+            "c.id AS name, c.nested.x",
+        ][rng.usize(..5)];
         let filter = condition(&mut rng, 2);
         let order = if selection.starts_with("TOP") || rng.u8(0..3) == 0 {
             " ORDER BY c.seq"

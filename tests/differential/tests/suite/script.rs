@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use azure_data_cosmos::models::TransactionalBatch;
+use azure_data_cosmos::models::{TransactionalBatch, TransactionalBatchOperationResult};
 use azure_data_cosmos::options::{ItemWriteOptions, Precondition};
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -48,9 +48,12 @@ impl Script {
             7 => Step::Delete,
             8 => Step::Read,
             _ => {
+                let batch = self.sequence;
                 let documents = (0..rng.usize(1..5)).map(|_| {
                     let id = rng.u8(0..8).to_string();
-                    self.document(&pk, &id, rng)
+                    let mut document = self.document(&pk, &id, rng);
+                    document["batch"] = json!(batch);
+                    document
                 });
                 Step::Batch(documents.collect())
             }
@@ -58,7 +61,10 @@ impl Script {
         let name = (pk.clone(), id.clone());
         let etags = match rng.u8(0..3) {
             0 => self.etags.get(&name).cloned(),
-            1 => Some(["\"00000000-0000-0000-0000-000000000000\"".to_owned(), "\"00000000-0000-0000-0000-000000000000\"".to_owned()]),
+            1 => Some([
+                "\"00000000-0000-0000-0000-000000000000\"".to_owned(),
+                "\"00000000-0000-0000-0000-000000000000\"".to_owned(),
+            ]),
             _ => None,
         };
         // A precondition on half of the writes; creates have none.
@@ -69,7 +75,10 @@ impl Script {
         };
         let ours = make(&sides.ours, 0).await;
         let theirs = make(&sides.theirs, 1).await;
-        assert_eq!(ours.status, theirs.status, "seed {seed}, document {document}");
+        assert_eq!(
+            ours.status, theirs.status,
+            "seed {seed}, document {document}"
+        );
         assert_eq!(ours.body.map(bare), theirs.body.map(bare), "seed {seed}");
         *self.statuses.entry(ours.status).or_default() += 1;
         if let (Some(ours), Some(theirs)) = (ours.etag, theirs.etag) {
@@ -103,9 +112,8 @@ async fn make(
     etag: Option<String>,
 ) -> Told {
     let container = &side.container;
-    let options = etag.map(|etag| {
-        ItemWriteOptions::default().with_precondition(Precondition::if_match(etag))
-    });
+    let options = etag
+        .map(|etag| ItemWriteOptions::default().with_precondition(Precondition::if_match(etag)));
     let pk = pk.to_owned();
     let answer = match step {
         Step::Create => container.create_item(pk, id, document, options).await,
@@ -143,11 +151,19 @@ async fn batch(side: &Side, pk: String, documents: &[Value]) -> Told {
             batch.upsert_item(document, None).unwrap()
         };
     }
-    match side.container.execute_transactional_batch(batch, None).await {
+    match side
+        .container
+        .execute_transactional_batch(batch, None)
+        .await
+    {
         Ok(response) => {
             let status = u16::from(response.status().status_code());
             let results = response.into_model().unwrap();
-            let codes: Vec<_> = results.results().iter().map(|result| result.status_code()).collect();
+            let codes: Vec<_> = results
+                .results()
+                .iter()
+                .map(TransactionalBatchOperationResult::status_code)
+                .collect();
             Told {
                 status,
                 etag: None,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use azure_core::credentials::Secret;
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::feed::FeedScope;
-use azure_data_cosmos::models::{ChangeFeedItem, ContainerProperties, PartitionKeyDefinition, ThroughputProperties};
+use azure_data_cosmos::models::{
+    ChangeFeedItem, ContainerProperties, PartitionKeyDefinition, ThroughputProperties,
+};
 use azure_data_cosmos::options::{ChangeFeedStartFrom, CreateContainerOptions, Region};
 use azure_data_cosmos::{
     AccountReference, CosmosClient, CosmosClientBuilder, CosmosRuntimeBuilder, RoutingStrategy,
@@ -49,7 +51,7 @@ impl Side {
                 let items: Vec<ChangeFeedItem<Value>> = page.into_items();
                 empty = if items.is_empty() { empty + 1 } else { 0 };
                 for item in items {
-                    changes.push((name.to_string(), item.current().unwrap().clone()));
+                    changes.push((name.clone(), item.current().unwrap().clone()));
                 }
             }
         }
@@ -78,10 +80,15 @@ pub(crate) fn bare(mut document: Value) -> Value {
 
 impl Sides {
     pub(crate) async fn start() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "the clients' clock is the machine's too")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the clients' clock is the machine's too"
+        )]
         let clock = Arc::new(jiff::Timestamp::now);
         let emulator = Emulator::in_memory(Options::new(clock));
-        let gateway = Gateway::start(emulator.clone(), GatewayOptions::new(0)).await.unwrap();
+        let gateway = Gateway::start(emulator.clone(), GatewayOptions::new(0))
+            .await
+            .unwrap();
         let account = AccountReference::with_authentication_key(
             gateway.url().parse().unwrap(),
             Secret::new(WELL_KNOWN_KEY),
@@ -100,7 +107,11 @@ impl Sides {
             .await
             .unwrap();
         let ours = Side {
-            container: client.database_client("d").container_client("c", None).await.unwrap(),
+            container: client
+                .database_client("d")
+                .container_client("c", None)
+                .await
+                .unwrap(),
         };
         let collection = emulator.collection_in("d", "c").unwrap();
 
@@ -113,9 +124,15 @@ impl Sides {
             "d",
             "c",
             serde_json::from_value(definition()).unwrap(),
-            ContainerConfig::new().with_partition_count(RANGES).build().unwrap(),
+            ContainerConfig::new()
+                .with_partition_count(RANGES)
+                .build()
+                .unwrap(),
         );
-        let runtime = CosmosRuntimeBuilder::from(core.runtime_builder()).build().await.unwrap();
+        let runtime = CosmosRuntimeBuilder::from(core.runtime_builder())
+            .build()
+            .await
+            .unwrap();
         let account = AccountReference::with_authentication_key(
             url.as_str().parse().unwrap(),
             Secret::new(WELL_KNOWN_KEY),
@@ -126,7 +143,11 @@ impl Sides {
             .await
             .unwrap();
         let theirs = Side {
-            container: client.database_client("d").container_client("c", None).await.unwrap(),
+            container: client
+                .database_client("d")
+                .container_client("c", None)
+                .await
+                .unwrap(),
         };
         Self {
             ours,
