@@ -111,7 +111,7 @@ impl Projector {
         parts::demands(&config, &defs)?;
         let config = Arc::new(config);
         let states = self.states(Arc::clone(&config)).await?;
-        let mut parts = Parts::open(&config, "a service").await?;
+        let mut parts = Parts::open(&config, &defs, "a service").await?;
         let setup = parts.setup_to_run(&config, &defs, states)?;
         let ready = Engine::prepare(setup).await?;
         for notice in ready.notices() {

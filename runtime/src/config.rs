@@ -3,8 +3,10 @@
 //! Every value keeps its origin, and all mistakes are told at once, each with its name and origin:
 //! a wrong setting stops the start instead of being ignored.
 
+mod account;
 mod key;
 mod parse;
+mod places;
 mod reader;
 mod reference;
 mod sources;
@@ -24,6 +26,7 @@ use serde_json::Value;
 use crate::engine::Limits;
 use crate::problem::Problems;
 
+pub use self::account::{Account, Auth, Place, Secret};
 #[cfg(all(feature = "emulator", feature = "sqlite"))]
 pub(crate) use self::reader::unknown_projection;
 pub use self::reference::reference;
@@ -89,6 +92,8 @@ impl Setting {
 pub enum FeedKind {
     /// The local emulator, in this process.
     Emulator,
+    /// Accounts in Azure Cosmos DB.
+    Cosmos,
 }
 
 /// Where checkpoints and letters live.
@@ -117,6 +122,8 @@ pub enum LogFormat {
 /// A collection, `[collections.NAME]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collection {
+    /// Where it lies, if the feed is that of Azure Cosmos DB. All below is the emulator's.
+    pub place: Option<Place>,
     /// The path of the partition key.
     pub partition_key: String,
     /// How many physical ranges it has when it is made.
@@ -157,6 +164,8 @@ pub struct Config {
     pub log: String,
     /// How they look.
     pub log_format: LogFormat,
+    /// The accounts in Azure Cosmos DB, by the names that settings give them.
+    pub accounts: BTreeMap<String, Account>,
     /// The collections, by their logical names.
     pub collections: BTreeMap<String, Collection>,
     /// What settings say of projections.

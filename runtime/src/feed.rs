@@ -1,5 +1,7 @@
 //! A collection's change feed, as the engine reads it.
 
+#[cfg(feature = "cosmos")]
+pub mod cosmos;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 pub mod script;
@@ -30,7 +32,8 @@ pub enum From {
     Beginning,
     /// What was written at this time or later. Latest-version mode only.
     Time(Timestamp),
-    /// What is written from now on.
+    /// What is written from now on. The page is then empty, and its position one from which nothing is passed over that
+    /// is written after the answer (P12).
     Now,
     /// After the page that gave this position.
     Position(Position),
@@ -166,6 +169,37 @@ pub enum FeedError {
     Deleted {
         /// The collection.
         collection: String,
+    },
+    /// There is no such container.
+    #[error("collection `{collection}` is not there: there is no container `{path}`")]
+    Missing {
+        /// The collection.
+        collection: String,
+        /// The account's name in settings, the database and the container.
+        path: String,
+    },
+    /// The collection was deleted and made anew under the same name.
+    #[error(
+        "collection `{collection}` was recreated: its resource id is {found} and was {expected}"
+    )]
+    Recreated {
+        /// The collection.
+        collection: String,
+        /// The resource id of the collection that was read so far.
+        expected: String,
+        /// That of the one that is there now.
+        found: String,
+    },
+    /// The account refuses.
+    #[error("account `{account}` does not let this program read collection `{collection}`")]
+    Denied {
+        /// The collection.
+        collection: String,
+        /// The account's name in settings.
+        account: String,
+        /// What it says.
+        #[source]
+        source: projectionist::verdict::BoxError,
     },
     /// Not now.
     #[error("collection `{collection}` cannot be read now")]

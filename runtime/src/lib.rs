@@ -1,8 +1,8 @@
 //! Runs projections: the engine, feeds, stores and the command line.
 //!
 //! [`Projector`] is the whole program: settings, command line, engine. Below it [`engine`] runs projections on any
-//! [`feed::Feed`] and [`store::Store`], and is there without any feature; the program needs `emulator` and `sqlite`, the
-//! one feed and the one durable store so far.
+//! [`feed::Feed`] and [`store::Store`], and is there without any feature; the program needs `emulator` and `sqlite`, and
+//! reads Azure Cosmos DB with `cosmos`.
 
 mod apply;
 mod board;
@@ -29,6 +29,8 @@ pub mod position;
 pub mod problem;
 mod pulse;
 mod pump;
+#[cfg(all(feature = "cosmos", feature = "emulator", feature = "sqlite"))]
+mod remote;
 mod reporter;
 pub mod store;
 #[cfg(all(feature = "emulator", feature = "sqlite"))]

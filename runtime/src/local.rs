@@ -227,6 +227,7 @@ pub(crate) fn described<'c>(
 
 pub(crate) fn setup(settings: &config::Collection) -> CollectionConfig {
     let config::Collection {
+        place: _,
         partition_key,
         ranges,
         retention,

@@ -14,7 +14,7 @@ use projectionist::registry::ProjectionDef;
 use projectionist_emulator::Server;
 
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Origin, StoreKind};
+use crate::config::{Config, FeedKind, Origin, StoreKind};
 use crate::coordination::memory::MemoryCoordination;
 use crate::coordination::sqlite::SqliteCoordination;
 use crate::coordination::{Coordination, Instance};
@@ -40,7 +40,8 @@ pub(crate) struct Parts {
     coordination: Arc<dyn Coordination>,
     /// Where the store is, if it ends with the process.
     _scratch: Option<Scratch>,
-    local: Local,
+    /// The emulator's collections, where they are the feed.
+    local: Option<Local>,
     /// For `dev` commands in other processes.
     _server: Option<Server>,
     feeds: BTreeMap<String, Arc<dyn Feed>>,
@@ -55,7 +56,7 @@ pub(crate) fn demands(config: &Config, defs: &[&'static ProjectionDef]) -> Resul
         problems.push(Problem::new(
             codes::NO_FEED,
             "no feed is configured, so there is nothing to read",
-            "Set `feed = \"emulator\"` in projector.toml, or `PROJECTOR_FEED=emulator`.",
+            "Set `feed = \"emulator\"` or `feed = \"cosmos\"` in projector.toml, or `PROJECTOR_FEED=…`.",
         ));
     }
     if config.store.is_none() {
@@ -91,12 +92,14 @@ pub(crate) fn unknown_collection(config: &Config, name: &str) -> Problem {
     } else {
         format!("The settings have: {}.", names.join(", "))
     };
+    let least = match config.feed {
+        Some(FeedKind::Cosmos) => "database = \"…\"",
+        _ => "partition_key = \"/…\"",
+    };
     Problem::new(
         codes::UNKNOWN_COLLECTION,
         format!("there is no collection `{name}`"),
-        format!(
-            "{known} A new one is `[collections.{name}]` with `partition_key = \"/…\"` in projector.toml."
-        ),
+        format!("{known} A new one is `[collections.{name}]` with `{least}` in projector.toml."),
     )
 }
 
@@ -235,10 +238,35 @@ impl Drop for Scratch {
     }
 }
 
+/// The feeds of Azure Cosmos DB, if it is the feed.
+async fn remote(
+    config: &Config,
+    defs: &[&'static ProjectionDef],
+) -> Result<Option<BTreeMap<String, Arc<dyn Feed>>>, Problems> {
+    match config.feed {
+        #[cfg(feature = "cosmos")]
+        Some(FeedKind::Cosmos) => crate::remote::feeds(config, defs).await.map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Something that writes to the emulator's collections, where they are not the feed.
+pub(crate) fn not_local(what: &str) -> Problem {
+    Problem::new(
+        codes::EMULATOR_FAILED,
+        format!("{what} writes to the collections of the emulator, and `feed` is another"),
+        "Set `feed = \"emulator\"`, or `PROJECTOR_FEED=emulator` for this command.",
+    )
+}
+
 impl Parts {
     /// Opens everything to run these projections. `program` says what this process is, to others
     /// who find the data in use.
-    pub(crate) async fn open(config: &Config, program: &str) -> Result<Self, Problems> {
+    pub(crate) async fn open(
+        config: &Config,
+        defs: &[&'static ProjectionDef],
+        program: &str,
+    ) -> Result<Self, Problems> {
         let clock = SystemClock;
         let incarnation = uuid::Uuid::now_v7().to_string();
         let instance = Instance {
@@ -252,16 +280,23 @@ impl Parts {
             started_at: clock.now().round(jiff::Unit::Second).unwrap_or_default(),
         };
         let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
+        // Whatever is wrong there, nothing was made here.
+        let remote = remote(config, defs).await?;
         let (store, coordination) = stores(config).await?;
-        let local = Local::open_to_run(&config.data_dir, program).await?;
-        let feeds = local.preview(config)?;
-        let server = serve(&local, &config.data_dir).await?;
+        let (local, server, feeds) = if let Some(feeds) = remote {
+            (None, None, feeds)
+        } else {
+            let local = Local::open_to_run(&config.data_dir, program).await?;
+            let feeds = local.preview(config)?;
+            let server = serve(&local, &config.data_dir).await?;
+            (Some(local), Some(server), feeds)
+        };
         Ok(Self {
             store,
             coordination,
             _scratch: None,
             local,
-            _server: Some(server),
+            _server: server,
             feeds,
             instance,
             lock: Some(lock),
@@ -270,15 +305,24 @@ impl Parts {
 
     /// Opens everything to check it, and changes nothing: without the instance's lock; a store that is not there is a
     /// scratch one, collections that are not there, or whose owner is another process, are in memory.
-    pub(crate) async fn inspect(config: &Config) -> Result<(Self, Option<Holder>), Problems> {
+    pub(crate) async fn inspect(
+        config: &Config,
+        defs: &[&'static ProjectionDef],
+    ) -> Result<(Self, Option<Holder>), Problems> {
         let holder = holder(config)?;
+        let remote = remote(config, defs).await?;
         let (store, scratch) = inspected(config, holder.is_some()).await?;
-        let local = if holder.is_none() && Local::exists(&config.data_dir) {
-            Local::open(&config.data_dir, "check")?
+        let (local, feeds) = if let Some(feeds) = remote {
+            (None, feeds)
         } else {
-            Local::in_memory()
+            let local = if holder.is_none() && Local::exists(&config.data_dir) {
+                Local::open(&config.data_dir, "check")?
+            } else {
+                Local::in_memory()
+            };
+            let feeds = local.preview(config)?;
+            (Some(local), feeds)
         };
-        let feeds = local.preview(config)?;
         let parts = Self {
             store,
             coordination: Arc::new(MemoryCoordination::new()),
@@ -307,7 +351,9 @@ impl Parts {
         states: States,
     ) -> Result<Setup, Problems> {
         Engine::verify(&self.setup(config, defs, states.clone())?)?;
-        self.feeds = self.local.apply(config)?;
+        if let Some(local) = &self.local {
+            self.feeds = local.apply(config)?;
+        }
         self.setup(config, defs, states)
     }
 
@@ -385,8 +431,11 @@ impl Parts {
         Arc::clone(&self.store)
     }
 
-    /// Whether nothing was ever written to any collection.
+    /// Whether nothing was ever written to any collection of the emulator. Others' are not for demonstrations.
     pub(crate) async fn is_unwritten(&self) -> Result<bool, Problem> {
+        if self.local.is_none() {
+            return Ok(false);
+        }
         let failed = |error| crate::problem::causes::feed_problem("", error);
         for feed in self.feeds.values() {
             for range in feed.ranges().await.map_err(failed)? {
@@ -400,6 +449,9 @@ impl Parts {
 
     /// Writes to one collection, all or nothing.
     pub(crate) fn write(&self, collection: &str, writes: &[DemoWrite]) -> Result<(), Problem> {
-        self.local.demonstrate(collection, writes)
+        match &self.local {
+            Some(local) => local.demonstrate(collection, writes),
+            None => Err(not_local("a demonstration")),
+        }
     }
 }

@@ -75,7 +75,7 @@ async fn checked(
     parts::demands(&config, defs)?;
     let config = Arc::new(config);
     let states = projector.states(Arc::clone(&config)).await?;
-    let (parts, holder) = Parts::inspect(&config).await?;
+    let (parts, holder) = Parts::inspect(&config, defs).await?;
     let setup = parts.setup(&config, defs, states)?;
     let mut notices = Engine::check(&setup, holder.is_none()).await?;
     if let Some(holder) = holder {

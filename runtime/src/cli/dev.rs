@@ -11,14 +11,19 @@ use super::exit::Exit;
 use super::output::{print, print_json};
 use super::progress::Progress;
 use super::serve::serve;
-use crate::config::Config;
+use crate::config::{Config, FeedKind};
 use crate::local::{Access, Local, described, loose_key, setup};
+use crate::parts::not_local;
 use crate::problem::{Problem, Problems, codes};
 
 /// How many documents go into one frame of the journal.
 const GROUP: usize = 200;
 
 pub(crate) async fn dev(config: &Config, command: Dev) -> Result<Exit, Problems> {
+    let writes = !matches!(command, Dev::Serve(_));
+    if writes && config.feed == Some(FeedKind::Cosmos) {
+        return Err(not_local("`dev`").into());
+    }
     match command {
         Dev::Serve(arguments) => serve(config, &arguments).await,
         Dev::Load {

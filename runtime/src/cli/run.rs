@@ -30,7 +30,7 @@ pub(crate) async fn run(
     let demo = projector.demo.take().filter(|_| arguments.only.is_empty());
     let prepare = async {
         let states = projector.states(Arc::clone(&config)).await?;
-        let mut parts = Parts::open(&config, "run").await?;
+        let mut parts = Parts::open(&config, &defs, "run").await?;
         let setup = parts.setup_to_run(&config, &defs, states)?;
         let ready = Engine::prepare(setup).await?;
         Ok::<_, Problems>((parts, ready))

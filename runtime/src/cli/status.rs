@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SpanRound, Timestamp, Unit};
 use projectionist::registry::Registry;
@@ -11,13 +12,13 @@ use serde_json::{Value, json};
 use super::exit::Exit;
 use super::output::{note, print, print_json, table};
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, FeedKind};
 use crate::coordination::{PumpReport, PumpState};
 use crate::feed::{Feed, From, Read};
 use crate::letters::LetterFilter;
 use crate::local::{Access, Local};
 use crate::parts;
-use crate::position::Bounds;
+use crate::position::{Bounds, Position};
 use crate::problem::{Problem, Problems};
 use crate::store::{Checkpoint, Store, StoreError};
 
@@ -41,7 +42,7 @@ pub(crate) async fn status(
     let holder = parts::holder(config)?;
     let store = parts::look(config).await?;
     let standings = match &store {
-        Some(store) => standings(config, &**store, holder.is_some()).await?,
+        Some(store) => standings(config, registry, &**store, holder.is_some()).await?,
         None => Vec::new(),
     };
     let stored = |name: &str| {
@@ -106,6 +107,7 @@ fn failed(error: StoreError) -> Problem {
 
 async fn standings(
     config: &Config,
+    registry: &Registry,
     store: &dyn Store,
     is_running: bool,
 ) -> Result<Vec<Standing>, Problem> {
@@ -134,7 +136,7 @@ async fn standings(
         let place = (content.projection.name, content.bounds.to_string());
         *letters.entry(place).or_default() += 1;
     }
-    let view = match View::open(config).await {
+    let view = match View::open(config, registry).await {
         Ok(view) => view,
         Err(problem) => {
             note(&format!("the collections cannot be reached: {problem}\n"));
@@ -174,17 +176,28 @@ struct View {
 }
 
 impl View {
-    async fn open(config: &Config) -> Result<Self, Problem> {
+    async fn open(config: &Config, registry: &Registry) -> Result<Self, Problem> {
+        #[cfg(feature = "cosmos")]
+        if config.feed == Some(FeedKind::Cosmos) {
+            // Without an answer the rest is still worth showing.
+            const PATIENCE: Duration = Duration::from_secs(10);
+            let defs: Vec<_> = registry.iter().collect();
+            let feeds = tokio::select! {
+                feeds = crate::remote::reachable(config, &defs) => feeds,
+                () = SystemClock.sleep(PATIENCE) => BTreeMap::new(),
+            };
+            return Ok(Self {
+                feeds: by_path(feeds),
+                ends: BTreeMap::new(),
+            });
+        }
         if !Local::exists(&config.data_dir) {
             return Ok(Self::default());
         }
         let access = Access::open(config, "status").await?;
         let feeds = access.feeds();
         Ok(Self {
-            feeds: feeds
-                .into_values()
-                .map(|feed| (feed.source().path(), feed))
-                .collect(),
+            feeds: by_path(feeds),
             ends: access.ends().await?,
         })
     }
@@ -201,6 +214,13 @@ impl View {
         let backlog = end.zip(done).map(|(end, done)| end.saturating_sub(done));
         (backlog, None)
     }
+}
+
+fn by_path(feeds: BTreeMap<String, Arc<dyn Feed>>) -> BTreeMap<String, Arc<dyn Feed>> {
+    feeds
+        .into_values()
+        .map(|feed| (feed.source().path(), feed))
+        .collect()
 }
 
 /// How many changes a range is behind, and since when the oldest waits.
@@ -291,7 +311,7 @@ fn row(standing: &Standing, now: Timestamp) -> Vec<String> {
         checkpoint
             .position
             .as_ref()
-            .map_or_else(|| checkpoint.start.clone(), ToString::to_string),
+            .map_or_else(|| checkpoint.start.clone(), brief),
         standing.backlog.map_or_else(unknown, |n| n.to_string()),
         standing.lag(now).map_or_else(unknown, duration),
         report.map_or(0, |report| report.attempts).to_string(),
@@ -300,6 +320,19 @@ fn row(standing: &Standing, now: Timestamp) -> Vec<String> {
             .map(|report| report.error.clone())
             .unwrap_or_default(),
     ]
+}
+
+/// A position as far as it fits: some feeds' are long, and say nothing to people.
+fn brief(position: &Position) -> String {
+    const FITS: usize = 24;
+    const SHOWN: usize = 8;
+    let text = position.as_str();
+    if text.chars().count() <= FITS {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(SHOWN).collect();
+    let end: Vec<char> = text.chars().rev().take(SHOWN).collect();
+    format!("{start}…{}", end.into_iter().rev().collect::<String>())
 }
 
 /// Bounds without the zeros at their ends: `10-20`.

@@ -32,8 +32,8 @@ pub(super) static KEYS: &[Key] = &[
     key(
         "feed",
         None,
-        "`emulator`",
-        "Where changes come from. Must be set.",
+        "`emulator`, `cosmos`",
+        "Where changes come from: the collections of the local emulator, or containers in Azure Cosmos DB. Must be set.",
     ),
     key(
         "store",
@@ -96,10 +96,70 @@ pub(super) static KEYS: &[Key] = &[
         "How log lines look. `auto`: for people on a terminal, JSON elsewhere.",
     ),
     key(
+        "accounts.*.endpoint",
+        None,
+        "a URL",
+        "The address of an account in Azure Cosmos DB: `https://shop.documents.azure.com`. `http` is taken for this machine only.",
+    ),
+    key(
+        "accounts.*.auth",
+        None,
+        "`identity`, `managed-identity`, `workload-identity`, `developer`, `key`",
+        "How to sign in. `developer`: as whoever signed in to `az` or `azd`. `identity`: by the first of these three that the environment offers. Unset: `key` where one is set, else `identity`.",
+    ),
+    key(
+        "accounts.*.key",
+        None,
+        "a key",
+        "The account's key. Better given as a variable than in a file.",
+    ),
+    key(
+        "accounts.*.connection_string",
+        None,
+        "`AccountEndpoint=…;AccountKey=…`",
+        "Endpoint and key in one. Better given as a variable than in a file.",
+    ),
+    key(
+        "accounts.*.client_id",
+        None,
+        "an id",
+        "The client id of a managed or workload identity, where there are several.",
+    ),
+    key(
+        "accounts.*.tenant_id",
+        None,
+        "an id",
+        "The tenant of a workload identity.",
+    ),
+    key(
+        "accounts.*.regions",
+        None,
+        "names",
+        "The regions to read from, the nearest first: `[\"West Europe\", \"North Europe\"]`. Unset: as the account orders them.",
+    ),
+    key(
+        "collections.*.account",
+        None,
+        "an account",
+        "The account that the collection lies in, by its name in settings. May be left out where there is one. This and the next two are for `feed = \"cosmos\"`, those after them for the emulator.",
+    ),
+    key(
+        "collections.*.database",
+        None,
+        "a database",
+        "The database that the collection lies in. Must be set for each collection of `feed = \"cosmos\"`.",
+    ),
+    key(
+        "collections.*.container",
+        None,
+        "a container",
+        "The container. Unset: named as the collection.",
+    ),
+    key(
         "collections.*.partition_key",
         None,
         "a path",
-        "The path of the partition key: `/customerId`, `/address/country`. Must be set for each collection.",
+        "The path of the partition key: `/customerId`, `/address/country`. Must be set for each collection of the emulator.",
     ),
     key(
         "collections.*.ranges",
@@ -177,10 +237,15 @@ impl Key {
 /// Whether a value of this name must not be shown.
 pub(super) fn is_secret(name: &[String]) -> bool {
     const WORDS: [&str; 5] = ["secret", "password", "token", "key", "connection"];
-    name.first().is_some_and(|first| first == "app")
-        && name
+    match name {
+        [first, .., last] if first == "accounts" => {
+            matches!(&last[..], "key" | "connection_string")
+        }
+        [first, ..] if first == "app" => name
             .iter()
-            .any(|part| WORDS.iter().any(|word| part.contains(word)))
+            .any(|part| WORDS.iter().any(|word| part.contains(word))),
+        _ => false,
+    }
 }
 
 /// A name as it is compared: lower case, `-` is `_`.

@@ -7,7 +7,7 @@ use jiff::{SpanRelativeTo, Timestamp};
 use projectionist::projection::Start;
 use serde_json::Value;
 
-use super::{FeedKind, LogFormat, StoreKind};
+use super::{Auth, FeedKind, LogFormat, Secret, StoreKind};
 
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value {
@@ -93,8 +93,109 @@ pub(super) fn start(value: &Value) -> Result<Start, String> {
 pub(super) fn feed(value: &Value) -> Result<FeedKind, String> {
     match value.as_str() {
         Some("emulator") => Ok(FeedKind::Emulator),
-        _ => Err("expected `emulator`".to_owned()),
+        Some("cosmos") if cfg!(feature = "cosmos") => Ok(FeedKind::Cosmos),
+        Some("cosmos") => Err("this program was built without the feature `cosmos`".to_owned()),
+        _ => Err("expected `emulator` or `cosmos`".to_owned()),
     }
+}
+
+/// An address. `http` carries keys and documents for all to read, so it is taken for this machine only.
+pub(super) fn endpoint(value: &Value) -> Result<String, String> {
+    const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+    let expected = "expected an address such as `https://shop.documents.azure.com`";
+    let text = text(value).map_err(|_| expected.to_owned())?;
+    let text = text.trim();
+    let host = |rest: &str| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let port = authority
+            .rfind(':')
+            .filter(|at| !authority[*at..].contains(']'));
+        let (host, port) = match port {
+            Some(at) => (&authority[..at], authority[at + 1..].parse::<u16>().is_ok()),
+            None => (authority, true),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+        (port && !host.is_empty() && host.chars().all(is_name)).then(|| host.to_lowercase())
+    };
+    if let Some(rest) = text.strip_prefix("https://") {
+        return host(rest)
+            .map(|_| text.to_owned())
+            .ok_or_else(|| expected.to_owned());
+    }
+    match text.strip_prefix("http://").and_then(host) {
+        Some(host) if LOCAL.contains(&&host[..]) => Ok(text.to_owned()),
+        Some(_) => {
+            Err("expected `https://…`: plain `http` is taken for this machine only".to_owned())
+        }
+        None => Err(expected.to_owned()),
+    }
+}
+
+pub(super) fn auth(value: &Value) -> Result<Auth, String> {
+    let ways = [
+        Auth::Identity,
+        Auth::ManagedIdentity,
+        Auth::WorkloadIdentity,
+        Auth::DeveloperTools,
+        Auth::Key,
+    ];
+    let found = ways
+        .into_iter()
+        .find(|auth| value.as_str() == Some(auth.as_str()));
+    found.ok_or_else(|| {
+        "expected `identity`, `managed-identity`, `workload-identity`, `developer` or `key`"
+            .to_owned()
+    })
+}
+
+/// The account's key, which is base64.
+pub(super) fn account_key(value: &Value) -> Result<Secret, String> {
+    let is_base64 = |text: &str| {
+        let body = text.trim_end_matches('=');
+        text.len().is_multiple_of(4)
+            && text.len() - body.len() <= 2
+            && body
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+/".contains(c))
+    };
+    text(value)
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| is_base64(text))
+        .map(Secret::new)
+        .ok_or_else(|| "expected a key as the portal shows it (base64)".to_owned())
+}
+
+/// Endpoint and key.
+pub(super) fn connection_string(value: &Value) -> Result<(String, Secret), String> {
+    let expected = || "expected `AccountEndpoint=https://…;AccountKey=…;`".to_owned();
+    let text = text(value).map_err(|_| expected())?;
+    let part = |name: &str| {
+        text.split(';').find_map(|part| {
+            let (found, value) = part.split_once('=')?;
+            found
+                .trim()
+                .eq_ignore_ascii_case(name)
+                .then(|| Value::from(value.trim()))
+        })
+    };
+    let endpoint = endpoint(&part("AccountEndpoint").ok_or_else(expected)?)?;
+    let key = account_key(&part("AccountKey").ok_or_else(expected)?)?;
+    Ok((endpoint, key))
+}
+
+/// A list of texts, or one text with commas.
+pub(super) fn texts(value: &Value) -> Result<Vec<String>, String> {
+    let texts = match value {
+        Value::Array(items) => items.iter().map(text).collect::<Result<Vec<_>, _>>(),
+        value => {
+            text(value).map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
+        }
+    };
+    texts
+        .ok()
+        .filter(|texts| texts.iter().all(|text| !text.is_empty()))
+        .ok_or_else(|| "expected a list of names".to_owned())
 }
 
 pub(super) fn store(value: &Value) -> Result<StoreKind, String> {

@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::key::{KEYS, Key, is_secret, nearest, normal};
 use super::sources::{Entry, Sources};
 use super::user::scalar;
-use super::{Collection, Config, Origin, Overrides, Setting, parse};
+use super::{Account, Collection, Config, FeedKind, Origin, Overrides, Setting, parse};
 use crate::engine::Limits;
 use crate::problem::{Problem, Problems, codes};
 
 type Name = Vec<String>;
 
 #[derive(Debug, Default)]
-struct Reader {
+pub(super) struct Reader {
     found: BTreeMap<Name, (Value, Origin)>,
-    problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
 }
 
 pub(super) fn read(sources: &Sources, registry: &Registry) -> Result<Config, Problems> {
@@ -49,10 +49,13 @@ pub(super) fn read(sources: &Sources, registry: &Registry) -> Result<Config, Pro
     }
 }
 
-/// The name that the user chose, in `collections.NAME.…` and `projections.NAME.…`.
+/// The sections in which names stand that the user chose.
+const FREE: [&str; 3] = ["accounts", "collections", "projections"];
+
+/// The name that the user chose, in `collections.NAME.…` and its like.
 fn free(name: &[String]) -> Option<&String> {
     match name {
-        [section, name, ..] if section == "collections" || section == "projections" => Some(name),
+        [section, name, ..] if FREE.contains(&&section[..]) => Some(name),
         _ => None,
     }
 }
@@ -67,9 +70,10 @@ impl Reader {
         // `[app]` and `[projections.billing]` without anything in them say nothing.
         if value.as_object().is_some_and(serde_json::Map::is_empty)
             && (name.len() < 3 && free(&name).is_some()
-                || matches!(name[0].as_str(), "app" | "collections" | "projections"))
+                || name[0] == "app"
+                || FREE.contains(&name[0].as_str()))
         {
-            if name[0] == "collections" && name.len() == 2 {
+            if matches!(&name[0][..], "accounts" | "collections") && name.len() == 2 {
                 self.found.insert(name, (Value::Null, origin));
             }
             return;
@@ -100,7 +104,7 @@ impl Reader {
     }
 
     /// A value, if it is set or has a default. A wrong one is a problem.
-    fn take<T>(
+    pub(super) fn take<T>(
         &mut self,
         name: &[&str],
         parse: fn(&Value) -> Result<T, String>,
@@ -114,6 +118,11 @@ impl Reader {
         match parse(&value) {
             Ok(parsed) => Some((parsed, origin)),
             Err(expected) => {
+                let value = if is_secret(&name) {
+                    Value::from("********")
+                } else {
+                    value
+                };
                 self.problems.push(Problem::new(
                     codes::BAD_SETTING,
                     format!("`{} = {value}` ({origin}): {expected}", name.join(".")),
@@ -129,12 +138,16 @@ impl Reader {
         }
     }
 
-    fn get<T>(&mut self, name: &[&str], parse: fn(&Value) -> Result<T, String>) -> Option<T> {
+    pub(super) fn get<T>(
+        &mut self,
+        name: &[&str],
+        parse: fn(&Value) -> Result<T, String>,
+    ) -> Option<T> {
         self.take(name, parse).map(|(value, _)| value)
     }
 
     /// The names that stand in a section.
-    fn names(&self, section: &str) -> BTreeSet<String> {
+    pub(super) fn names(&self, section: &str) -> BTreeSet<String> {
         self.found
             .keys()
             .filter(|name| name[0] == section)
@@ -142,11 +155,28 @@ impl Reader {
             .collect()
     }
 
+    /// Whether somebody wrote it.
+    pub(super) fn is_set(&self, name: &[&str]) -> bool {
+        let name: Name = name.iter().map(|part| (*part).to_owned()).collect();
+        self.found.contains_key(&name)
+    }
+
+    /// Who first mentions a name that the user chose.
+    pub(super) fn mention(&self, section: &str, name: &str) -> Origin {
+        self.found
+            .iter()
+            .find(|(found, _)| found[0] == section && found.get(1).is_some_and(|is| is == name))
+            .map_or(Origin::Default, |(_, (_, origin))| origin.clone())
+    }
+
     fn config(&mut self, sources: &Sources, registry: &Registry) -> Config {
         let limits = Limits::default();
+        let feed = self.take(&["feed"], parse::feed);
+        let accounts = self.accounts(feed.as_ref());
+        let feed = feed.map(|(feed, _)| feed);
         // What a problem leaves without a value is never seen: the start ends there.
         Config {
-            feed: self.get(&["feed"], parse::feed),
+            feed,
             store: self.get(&["store"], parse::store),
             data_dir: self.get(&["data_dir"], parse::path).unwrap_or_default(),
             instance: self.get(&["instance"], parse::text),
@@ -170,27 +200,25 @@ impl Reader {
             log_format: self
                 .get(&["log_format"], parse::log_format)
                 .unwrap_or_default(),
-            collections: self.collections(),
+            collections: self.collections(feed, &accounts),
+            accounts,
             projections: self.projections(registry),
             file: sources.file.as_ref().map(|(path, _)| path.clone()),
             settings: self.settings(),
         }
     }
 
-    fn collections(&mut self) -> BTreeMap<String, Collection> {
+    fn collections(
+        &mut self,
+        feed: Option<FeedKind>,
+        accounts: &BTreeMap<String, Account>,
+    ) -> BTreeMap<String, Collection> {
         let mut collections = BTreeMap::new();
         for name in self.names("collections") {
             let at = |key| ["collections", name.as_str(), key];
-            let is_set = self
-                .found
-                .contains_key(&at("partition_key").map(str::to_owned)[..]);
             let partition_key = self.get(&at("partition_key"), parse::partition_key);
-            if !is_set {
-                let (_, (_, origin)) = self
-                    .found
-                    .iter()
-                    .find(|(found, _)| found[0] == "collections" && found[1] == name)
-                    .expect("the name comes from there");
+            if feed != Some(FeedKind::Cosmos) && !self.is_set(&at("partition_key")) {
+                let origin = self.mention("collections", &name);
                 self.problems.push(Problem::new(
                     codes::BAD_SETTING,
                     format!("collection `{name}` has no partition key ({origin})"),
@@ -198,6 +226,7 @@ impl Reader {
                 ));
             }
             let collection = Collection {
+                place: self.place(&name, feed, accounts),
                 partition_key: partition_key.unwrap_or_default(),
                 ranges: self.get(&at("ranges"), parse::count).unwrap_or_default(),
                 retention: self.get(&at("retention"), parse::duration),

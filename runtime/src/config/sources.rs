@@ -163,8 +163,9 @@ fn walk<'t, 'i>(
     found: &mut dyn FnMut(&[String], &'t Spanned<DeValue<'i>>),
 ) {
     for (key, value) in table {
-        // The names of collections and projections are the user's, to the letter.
-        let is_free = name.len() == 1 && matches!(name[0].as_str(), "collections" | "projections");
+        // The names of accounts, collections and projections are the user's, to the letter.
+        let is_free = name.len() == 1
+            && matches!(name[0].as_str(), "accounts" | "collections" | "projections");
         let key = key.get_ref();
         name.push(if is_free {
             key.to_string()

@@ -61,6 +61,18 @@ pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
         ),
         FeedError::Gone { .. } => (codes::RANGE_GONE, "Start the projector again."),
         FeedError::Merged { .. } => (codes::RANGES_MERGED, MERGED),
+        FeedError::Missing { .. } => (
+            codes::COLLECTION_MISSING,
+            "Create it, or correct `account`, `database` and `container` of the collection in the settings.",
+        ),
+        FeedError::Recreated { .. } => (
+            codes::COLLECTION_RECREATED,
+            "What it held is gone, and its positions mean nothing in the new one. Give the projection a new name, so that it starts anew.",
+        ),
+        FeedError::Denied { .. } => (
+            codes::ACCESS_DENIED,
+            "Give the identity the role `Cosmos DB Built-in Data Reader`, or one with the actions `Microsoft.DocumentDB/databaseAccounts/readMetadata` and `Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/readChangeFeed`; or set the account's key. See the cause below: a firewall refuses with the same code.",
+        ),
         FeedError::Deleted { .. } => (
             codes::COLLECTION_MISSING,
             "Create it, or map the collection to another one in the settings.",

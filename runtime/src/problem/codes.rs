@@ -40,6 +40,7 @@ codes! {
     EXPECTATION_FAILED = "expectation-failed": "`check --expect` found other projections than it was told. The exit code is 3.",
     // The feed.
     FEED_UNAVAILABLE = "feed-unavailable": "The feed cannot be read now.",
+    ACCESS_DENIED = "access-denied": "The account refuses who asks: no identity was found, the key is wrong, a role is missing, or a firewall stands before it.",
     RETENTION_EXCEEDED = "retention-exceeded": "The checkpoint is older than the retention window: changes were lost to this projection.",
     BEYOND_END = "beyond-end": "The checkpoint lies beyond the end of the feed: its journal was lost, shortened or replaced.",
     BAD_POSITION = "bad-position": "The checkpoint's position is not one of this feed.",

@@ -1,1 +1,0 @@
-//! Nothing is here: the tests are all there is.
