@@ -201,6 +201,27 @@ def hierarchical_keys(world):
 
 
 @check
+def many_at_once(world):
+    container = world.container(throughput=FOUR_RANGES)
+    for number in range(40):
+        container.create_item({"id": f"d{number}", "pk": f"k{number % 20}", "n": number})
+    wanted = [(f"d{number}", f"k{number % 20}") for number in range(0, 40, 3)]
+    found = container.read_items([*wanted, ("none", "k1")])
+    equal(sorted((item["id"], item["pk"]) for item in found), sorted(wanted), "found")
+
+
+@check
+def container_replaced(world):
+    container = world.container()
+    container.create_item({"id": "a", "pk": "p"})
+    world.database.replace_container(container, PartitionKey("/pk", version=2), default_ttl=30)
+    equal(container.read()["defaultTtl"], 30, "defaultTtl")
+    equal(container.read_item("a", "p")["id"], "a", "what was there")
+    world.control("clock", advanceSeconds=60)
+    equal(status_of(container.read_item, "a", "p"), 404, "what was there expires")
+
+
+@check
 def throttled(world):
     container = world.container()
     world.control("throttle", requests=3, retryAfterMs=30)

@@ -72,19 +72,28 @@ final class Account {
 
     /** Splits a range in two and gives the ids of both. */
     List<String> split(CosmosAsyncContainer container, String range) throws IOException, InterruptedException {
-        String body = "{\"database\":\"%s\",\"container\":\"%s\",\"range\":\"%s\"}"
-            .formatted(DATABASE, container.getId(), range);
-        HttpRequest request = HttpRequest.newBuilder(endpoint.resolve("_control/split"))
+        String answer = control("split", "{\"database\":\"%s\",\"container\":\"%s\",\"range\":\"%s\"}"
+            .formatted(DATABASE, container.getId(), range));
+        List<String> ranges = new ArrayList<>();
+        STRING.matcher(answer).results().forEach(found -> ranges.add(found.group(1)));
+        return ranges;
+    }
+
+    /** From now on this share of the requests about documents fails in one way or another; 0 ends it. */
+    void faults(double rate) throws IOException, InterruptedException {
+        control("faults", "{\"rate\":%s,\"seed\":1,\"status\":[408,410,429,449,503]}".formatted(rate));
+    }
+
+    private String control(String command, String body) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(endpoint.resolve("_control/" + command))
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build();
         HttpResponse<String> answer = control.send(request, HttpResponse.BodyHandlers.ofString());
         if (answer.statusCode() != 200) {
-            throw new IOException("split: " + answer.statusCode() + " " + answer.body());
+            throw new IOException(command + ": " + answer.statusCode() + " " + answer.body());
         }
-        List<String> ranges = new ArrayList<>();
-        STRING.matcher(answer.body()).results().forEach(found -> ranges.add(found.group(1)));
-        return ranges;
+        return answer.body();
     }
 
     /** The gateway's certificate is made by itself, for itself. */

@@ -69,6 +69,11 @@ public final class Client {
 
             writer.write("after", EACH);
             check(mode + "_after_the_splits", arrives(seen, writer));
+
+            account.faults(0.05);
+            writer.write("faulty", EACH);
+            account.faults(0);
+            check(mode + "_faults_in_one_request_of_twenty", arrives(seen, writer));
             Set<String> strange = seen.strange(writer.written);
             check(mode + "_nothing_else", strange.isEmpty() ? null : strange.toString());
         }

@@ -13,6 +13,8 @@ import reactor.core.publisher.Mono;
 /** Writes documents of 50 partition keys, and writes down what a feed must bring. */
 final class Writer {
     private static final int AT_ONCE = 8;
+    /** Beside the client's own, which does not repeat every write. */
+    private static final int RETRIES = 20;
 
     private final CosmosAsyncContainer container;
     private final boolean history;
@@ -41,7 +43,7 @@ final class Writer {
             return Flux.fromIterable(versions)
                 .concatMap(version -> put(id, key, version))
                 .then(delete
-                    ? container.deleteItem(id, new PartitionKey(key)).then()
+                    ? container.deleteItem(id, new PartitionKey(key)).retry(RETRIES).then()
                     : Mono.empty());
         }, AT_ONCE).blockLast();
     }
@@ -63,6 +65,8 @@ final class Writer {
 
     private Mono<Void> put(String id, String key, int version) {
         Map<String, Object> document = Map.of("id", id, "pk", key, "version", version);
-        return container.upsertItem(document, new PartitionKey(key), new CosmosItemRequestOptions()).then();
+        return container.upsertItem(document, new PartitionKey(key), new CosmosItemRequestOptions())
+            .retry(RETRIES)
+            .then();
     }
 }
