@@ -195,15 +195,12 @@ impl<'a> Plan<'a> {
             (Act::Create(_) | Act::Upsert(_), _) | (_, Some(_)) => {}
             (_, None) => return Err(self.missing(name)),
         }
-        if if_match.is_some() || if_none_match.is_some() {
-            let etag = match old {
-                Some((_, living)) => self.stored(living.location)?.etag,
-                None => None,
-            };
-            let is = |asked: &str| match &etag {
-                Some(etag) => asked == "*" || asked == &**etag,
-                None => false,
-            };
+        // As on the service, an upsert that creates has nothing to compare with, and goes ahead.
+        if let Some((_, living)) = old
+            && (if_match.is_some() || if_none_match.is_some())
+        {
+            let etag = self.stored(living.location)?.etag.unwrap_or_default();
+            let is = |asked: &str| asked == "*" || asked == &*etag;
             if if_match.as_deref().is_some_and(|asked| !is(asked))
                 || if_none_match.as_deref().is_some_and(is)
             {

@@ -5,31 +5,7 @@
 //! conditions over them neither true nor false.
 //!
 //! ```text
-//! query      = "SELECT" [ "TOP" amount ] selection "FROM" name [ [ "AS" ] name ]
-//!              [ "WHERE" expression ] [ "ORDER" "BY" sort { "," sort } ]
-//!              [ "OFFSET" amount "LIMIT" amount ]
-//! selection  = "*" | "VALUE" expression | field { "," field }
-//! field      = expression [ [ "AS" ] name ]
-//! sort       = path [ "ASC" | "DESC" ]
-//! amount     = number | parameter
-//! expression = and { "OR" and }
-//! and        = not { "AND" not }
-//! not        = "NOT" { "NOT" } operand | comparison
-//! comparison = operand [ ( "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ) operand
-//!                      | [ "NOT" ] "IN" "(" expression { "," expression } ")" ]
-//! operand    = literal | parameter | path | call | array | object | "(" expression ")"
-//! literal    = string | [ "-" ] number | "true" | "false" | "null" | "undefined"
-//! path       = name { "." word | "[" ( string | number | parameter ) "]" }
-//! call       = "STARTSWITH" "(" expression "," expression [ "," ( boolean | parameter ) ] ")"
-//!            | ( "IS_DEFINED" | "IS_NULL" | "IS_BOOL" | "IS_BOOLEAN" | "IS_NUMBER" | "IS_STRING"
-//!              | "IS_ARRAY" | "IS_OBJECT" | "COUNT" ) "(" expression ")"
-//! array      = "[" [ expression { "," expression } ] "]"
-//! object     = "{" [ entry { "," entry } ] "}"      entry = ( string | word ) ":" expression
-//! parameter  = "@" word      name = a word that is not reserved
-//! word       = ( letter | "_" ) { letter | digit | "_" }
-//! number     = digits [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ] | "." digits …
-//! string     = in double or single quotes, with \" \' \\ \/ \b \f \n \r \t \uXXXX
-//! comment    = "--" to the end of the line | "/*" to "*/"
+#![doc = include_str!("query/grammar.txt")]
 //! ```
 //!
 //! Words of the language, names of functions and constants are read in any case; the names of

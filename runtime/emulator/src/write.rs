@@ -49,7 +49,7 @@ pub enum Write {
 pub struct Step {
     /// The write.
     pub write: Write,
-    /// The etag that the document must have, or `*` for any. A document that does not exist has none.
+    /// The etag that the document must have, or `*` for any. An upsert that creates is not asked.
     pub if_match: Option<String>,
     /// The etag that it must not have, or `*`: it must not exist.
     pub if_none_match: Option<String>,

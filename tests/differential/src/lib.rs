@@ -1,0 +1,1 @@
+//! Nothing is here: the tests are all there is.
