@@ -48,21 +48,24 @@ final class Seen {
         }
     }
 
-    /** Waits until the condition holds or the time is over; the condition is asked at each page, and now and then. */
+    /**
+     * Waits until the condition holds or the time is over; it is asked at each page, and now and then. The lock is not
+     * held meanwhile: hosts go on.
+     */
     boolean await(BooleanSupplier condition, int seconds) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        lock.lock();
-        try {
-            while (!condition.getAsBoolean()) {
-                if (System.nanoTime() > deadline) {
-                    return false;
-                }
-                changed.await(200, TimeUnit.MILLISECONDS);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                return false;
             }
-            return true;
-        } finally {
-            lock.unlock();
+            lock.lock();
+            try {
+                changed.await(200, TimeUnit.MILLISECONDS);
+            } finally {
+                lock.unlock();
+            }
         }
+        return true;
     }
 
     /** Those of {@code wanted} that no host was given. */
