@@ -8,7 +8,7 @@ use std::io;
 
 use crate::command::{cargo, lines};
 
-const BENCHES: &[&str] = &["dispatch", "apply_memory"];
+const BENCHES: &[&str] = &["dispatch", "apply_memory", "cosmos_pull"];
 
 /// How the figures are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
