@@ -5,7 +5,7 @@ use projectionist::projection::Start;
 use projectionist::registry::Registry;
 use serde_json::json;
 
-use super::{Config, FeedKind, LogFormat, Origin, Sources, StoreKind};
+use super::{Auth, Config, FeedKind, LogFormat, Origin, Place, Setting, Sources, StoreKind};
 use crate::fixture;
 
 fn registry() -> Registry {
@@ -264,4 +264,185 @@ fn the_programs_own_settings_are_typed_and_masked() {
     assert!(error.contains("`[app.prices]`"), "{error}");
     assert!(error.contains("missing field `most`"), "{error}");
     assert!(!error.contains("hush"), "{error}");
+}
+
+const KEY: &str = "c2VjcmV0IGtleQ==";
+
+#[test]
+fn accounts_and_places_are_read() {
+    let config = load(
+        r#"
+feed = "cosmos"
+store = "sqlite"
+
+[accounts.main]
+endpoint = "https://shop.documents.azure.com:443/"
+regions = ["West Europe", "North Europe"]
+
+[accounts.old-Shop]
+endpoint = "http://localhost:8081"
+auth = "key"
+
+[collections.store]
+account = "main"
+database = "shop"
+
+[collections.users]
+account = "old-Shop"
+database = "crm"
+container = "people"
+partition_key = "/id"
+"#,
+        &[("PROJECTOR_ACCOUNTS__OLD_SHOP__KEY", KEY)],
+    );
+    assert_eq!(config.feed, Some(FeedKind::Cosmos));
+    let main = &config.accounts["main"];
+    assert_eq!(main.auth, Auth::Identity);
+    assert_eq!(main.regions, ["West Europe", "North Europe"]);
+    let old = &config.accounts["old-Shop"];
+    assert_eq!(old.auth, Auth::Key);
+    assert_eq!(old.key.as_ref().unwrap().reveal(), KEY);
+    let place = |account: &str, database: &str, container: &str| {
+        Some(Place {
+            account: account.to_owned(),
+            database: database.to_owned(),
+            container: container.to_owned(),
+        })
+    };
+    assert_eq!(
+        config.collections["store"].place,
+        place("main", "shop", "store")
+    );
+    assert_eq!(
+        config.collections["users"].place,
+        place("old-Shop", "crm", "people")
+    );
+    // Neither what people are shown nor what programmers print has the key.
+    let shown = format!(
+        "{:?}",
+        config
+            .settings
+            .iter()
+            .map(Setting::shown)
+            .collect::<Vec<_>>()
+    );
+    assert!(
+        !shown.contains(KEY) && shown.contains("********"),
+        "{shown}"
+    );
+    assert!(!format!("{:?}", config.accounts).contains(KEY));
+}
+
+#[test]
+fn a_connection_string_is_endpoint_and_key_and_one_account_need_not_be_named() {
+    let config = load(
+        "feed = \"cosmos\"\n[collections.store]\ndatabase = \"shop\"\n",
+        &[(
+            "PROJECTOR_ACCOUNTS__MAIN__CONNECTION_STRING",
+            "AccountEndpoint=https://shop.documents.azure.com:443/;AccountKey=c2VjcmV0IGtleQ==;",
+        )],
+    );
+    let main = &config.accounts["main"];
+    assert_eq!(main.endpoint, "https://shop.documents.azure.com:443/");
+    assert_eq!(main.auth, Auth::Key);
+    assert_eq!(main.key.as_ref().unwrap().reveal(), KEY);
+    assert_eq!(
+        config.collections["store"].place.as_ref().unwrap().account,
+        "main"
+    );
+}
+
+#[test]
+fn one_file_serves_both_feeds() {
+    let file = "[accounts.main]\nauth = \"key\"\n[collections.store]\npartition_key = \"/a\"\n";
+    let emulator = load(file, &[("PROJECTOR_FEED", "emulator")]);
+    assert_eq!(emulator.collections["store"].place, None);
+    // What only the other feed needs is asked for there.
+    let found = problems(file, &[("PROJECTOR_FEED", "cosmos")]);
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+#[test]
+fn mistakes_in_accounts_come_at_once_and_show_no_key() {
+    let found = problems(
+        r#"feed = "cosmos"
+[accounts.main]
+endpoint = "http://shop.documents.azure.com"
+[accounts.other]
+key = "not base64!"
+auth = "identity"
+endpont = "https://x"
+[accounts.third]
+endpoint = "https://third.documents.azure.com"
+auth = "key"
+[collections.a]
+account = "mian"
+database = "shop"
+[collections.b]
+database = ""
+[collections.c]
+account = "main"
+"#,
+        &[],
+    );
+    assert_eq!(
+        found,
+        [
+            "there is no setting `accounts.other.endpont` (projector.toml:7) [unknown-setting] Did you mean `accounts.other.endpoint`?",
+            "`accounts.main.endpoint = \"http://shop.documents.azure.com\"` (projector.toml:3): expected `https://…`: plain `http` is taken for this machine only [bad-setting] Correct it, or leave it out.",
+            "`accounts.other.key = \"********\"` (projector.toml:5): expected a key as the portal shows it (base64) [bad-setting] Correct it, or leave it out.",
+            "account `other` has a key, which `auth = \"identity\"` (projector.toml:6) does not use [bad-setting] Remove the key, or set `auth = \"key\"`.",
+            "account `other` has no endpoint (projector.toml:6) [bad-setting] Add `endpoint = \"https://….documents.azure.com\"` under `[accounts.other]`.",
+            "account `third` signs in by its key (projector.toml:10) and has none [bad-setting] Set the variable `PROJECTOR_ACCOUNTS__THIRD__KEY`; or set another `auth`.",
+            "collection `a` lies in account `mian` (projector.toml:12), which the settings do not have [bad-setting] Did you mean `main`? There are: main, other, third.",
+            "`collections.b.database = \"\"` (projector.toml:15): expected a text that is not empty [bad-setting] Correct it, or leave it out.",
+            "collection `b` does not say in which account it lies (projector.toml:15) [bad-setting] Add `account = \"…\"` under `[collections.b]`. There are: main, other, third.",
+            "collection `c` does not say in which database it lies (projector.toml:17) [bad-setting] Add `database = \"…\"` under `[collections.c]`.",
+        ]
+    );
+    let found = problems("feed = \"cosmos\"\n", &[]);
+    assert_eq!(
+        found,
+        [
+            "`feed = \"cosmos\"` has no account to read from (projector.toml:1) [bad-setting] Add `[accounts.NAME]` with `endpoint = \"https://….documents.azure.com\"`."
+        ]
+    );
+    let both = problems(
+        &format!(
+            "feed = \"cosmos\"\n[accounts.main]\nkey = \"{KEY}\"\nconnection_string = \"AccountEndpoint=https://a.b/;AccountKey={KEY}\"\n"
+        ),
+        &[],
+    );
+    assert_eq!(both.len(), 1, "{both:?}");
+    assert!(
+        both[0].contains("and `key` beside it") && !both[0].contains(KEY),
+        "{both:?}"
+    );
+}
+
+#[test]
+fn endpoints_are_https_but_on_this_machine() {
+    let parsed = |text: &str| super::parse::endpoint(&json!(text)).is_ok();
+    for good in [
+        "https://shop.documents.azure.com",
+        "https://shop.documents.azure.com:443/",
+        "http://localhost:8081/",
+        "http://127.0.0.1",
+        "http://[::1]:8081",
+    ] {
+        assert!(parsed(good), "{good}");
+    }
+    for bad in [
+        "shop",
+        "https://",
+        "https://a b/",
+        "http://localhost.evil.example/",
+        "http://localhost@evil.example/",
+        "http://evil.example/localhost",
+        "http://10.0.0.1:8081",
+        "ftp://localhost",
+        "https://a:port/",
+    ] {
+        assert!(!parsed(bad), "{bad}");
+    }
 }

@@ -1,5 +1,8 @@
 //! What an error of the SDK means to a reader.
 
+#[cfg(test)]
+mod tests;
+
 use azure_data_cosmos::CosmosError;
 
 use super::Target;

@@ -3,6 +3,9 @@
 //! The sources disagree on some forms, so all are taken: a delete's partition key as object, array or scalar; a version
 //! that is missing, `null` or `{}`; documents with and without an envelope. No item fails its page.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
