@@ -38,6 +38,9 @@ pub struct Source {
     pub rid: String,
 }
 
+/// The account of the local emulator.
+pub const EMULATOR: &str = "emulator";
+
 impl Source {
     /// The names without the resource id: `account/database/container`.
     pub fn path(&self) -> String {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::key::nearest;
 use super::reader::Reader;
 use super::{Account, Auth, FeedKind, Origin, Place, parse};
+use crate::position::EMULATOR;
 use crate::problem::{Problem, codes};
 
 impl Reader {
@@ -74,6 +75,13 @@ impl Reader {
                 "Remove the key, or set `auth = \"key\"`.",
             )),
             _ => {}
+        }
+        if name == EMULATOR {
+            problems.push(Problem::new(
+                codes::BAD_SETTING,
+                format!("an account is named `{name}` ({origin}), which is the local one's name"),
+                "Give it another name: checkpoints are filed under it.",
+            ));
         }
         if !self.is_set(&at("endpoint")) && !self.is_set(&at("connection_string")) {
             problems.push(Problem::new(

@@ -11,7 +11,7 @@ use super::checkpoints::{complete, standing};
 use super::{Prepared, Running, Setup, Until};
 use crate::apply::Runner;
 use crate::clock::Jitter;
-use crate::position::ProjectionId;
+use crate::position::{EMULATOR, ProjectionId};
 use crate::problem::causes::store_problem;
 use crate::problem::{Problem, Problems, codes};
 use crate::store::Checkpoint;
@@ -183,13 +183,23 @@ fn check(prepared: &Prepared, setup: &Setup, problems: &mut Vec<Problem>) {
             ));
         }
         if feed.retention().is_none_or(|window| window.is_zero()) {
-            problems.push(no_retention(def));
+            problems.push(no_retention(def, &feed.source().account));
         }
     }
 }
 
 /// An all-versions projection over a collection without history, which would deliver nothing, silently.
-pub(crate) fn no_retention(def: &ProjectionDef) -> Problem {
+pub(crate) fn no_retention(def: &ProjectionDef, account: &str) -> Problem {
+    let help = if account == EMULATOR {
+        format!(
+            "Give the collection one: `retention = \"7d\"` under `[collections.{}]`. Without it that feed delivers nothing at all.",
+            def.spec.collection
+        )
+    } else {
+        format!(
+            "Turn on continuous backup and the change feed mode `All versions and deletes` in account `{account}`. Or let the projection read latest versions, with `soft_delete(…)` for deletes."
+        )
+    };
     Problem::new(
         codes::NO_RETENTION,
         format!(
@@ -199,10 +209,7 @@ pub(crate) fn no_retention(def: &ProjectionDef) -> Problem {
             def.spec.collection,
             def.location
         ),
-        format!(
-            "Give the collection one: `retention = \"7d\"` under `[collections.{}]`. Without it that feed delivers nothing at all.",
-            def.spec.collection
-        ),
+        help,
     )
 }
 

@@ -12,7 +12,7 @@ use projectionist::needs::Mode;
 use projectionist_emulator as emulator;
 
 use super::{Feed, FeedError, FeedPage, FeedRange, From, Read};
-use crate::position::{Bounds, Position, Source};
+use crate::position::{Bounds, EMULATOR, Position, Source};
 
 /// The feed of a collection of the local emulator.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl EmulatorFeed {
     pub fn new(collection: Arc<emulator::Collection>) -> Self {
         Self {
             source: Source {
-                account: "emulator".to_owned(),
+                account: EMULATOR.to_owned(),
                 database: "emulator".to_owned(),
                 container: collection.name().to_owned(),
                 rid: collection.rid().to_owned(),

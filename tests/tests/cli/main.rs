@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
 
 mod bad;
+mod cosmos;
 mod linked;
 mod program;
 mod signals;
