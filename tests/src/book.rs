@@ -20,6 +20,9 @@ mod testing {}
 #[doc = include_str!("../../book/src/settings.md")]
 mod settings {}
 
+#[doc = include_str!("../../book/src/gateway.md")]
+mod gateway {}
+
 #[doc = include_str!("../../book/src/queries.md")]
 mod queries {}
 
