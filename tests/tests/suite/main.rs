@@ -5,6 +5,8 @@ mod acceptance;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod gateway;
+#[cfg(test)]
 mod hung;
 #[cfg(test)]
 mod program;

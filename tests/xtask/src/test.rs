@@ -4,6 +4,7 @@
 //! [`Outcome::NotRun`].
 
 use std::io;
+use std::process::Command;
 
 use crate::command::{call, cargo, lines, output, root, succeeds};
 use crate::step::{self, Outcome, Step};
@@ -21,6 +22,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "Python's azure-cosmos against the gateway",
         run: interop::python,
+    },
+    Step {
+        name: "the projector against the gateway, with Python writing",
+        run: acceptance,
     },
     Step {
         name: "JavaScript's @azure/cosmos against the gateway",
@@ -96,19 +101,36 @@ fn workspace() -> io::Result<Outcome> {
     if !succeeds(&mut cargo(&["test", "--workspace", "--no-run"]))? {
         return Err(io::Error::other("it does not compile"));
     }
+    harness(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// The tests that need a client in another language to write.
+fn acceptance() -> io::Result<Outcome> {
+    let python = match tools::python() {
+        Ok(python) => python,
+        Err(error) => return Ok(Outcome::NotRun(error.to_string())),
+    };
+    // The whole workspace, so that nothing is compiled again with other features.
+    let arguments = ["test", "--workspace", "--test", "suite", "gateway::"];
+    harness(
+        cargo(&arguments)
+            .args(["--", "--ignored"])
+            .env("PROJECTIONIST_PYTHON", python),
+    )
+}
+
+/// Runs tests of cargo's, and counts them.
+fn harness(tests: &mut Command) -> io::Result<Outcome> {
     let (mut passed, mut failed) = (0, 0);
     let mut names = Vec::new();
-    let succeeded = lines(
-        &mut cargo(&["test", "--workspace", "--no-fail-fast"]),
-        |line| {
-            println!("{line}");
-            if let Some((good, bad)) = counts(line) {
-                passed += good;
-                failed += bad;
-            }
-            names.extend(failure(line).map(str::to_owned));
-        },
-    )?;
+    let succeeded = lines(tests, |line| {
+        println!("{line}");
+        if let Some((good, bad)) = counts(line) {
+            passed += good;
+            failed += bad;
+        }
+        names.extend(failure(line).map(str::to_owned));
+    })?;
     // They are far up by now.
     for name in names {
         println!("failed: {name}");
