@@ -24,7 +24,8 @@ type Setup = Box<dyn for<'a> FnOnce(&'a mut App) -> LocalBoxFuture<'a, Result<()
 /// `projector --help`.
 ///
 /// It is short for [`Projector::new`]`(`[`link!`](projectionist::link!)`(…)).main()`. With
-/// `main! { users; demo = … }` a first `run` writes the documents of that [`Demo`].
+/// `main! { users; demo = … }` a first `run` writes the documents of that [`Demo`]; `main! { users; setup = … }` runs that
+/// [set-up](Projector::setup) first.
 ///
 /// ```no_run
 /// projectionist_runtime::main! {}
@@ -34,6 +35,13 @@ macro_rules! main {
     ($($member:ident),* $(,)?) => {
         fn main() -> ::std::process::ExitCode {
             $crate::Projector::new($crate::link!($($member),*)).main()
+        }
+    };
+    ($($member:ident),* ; setup = $setup:expr) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::Projector::new($crate::link!($($member),*))
+                .setup($setup)
+                .main()
         }
     };
     ($($member:ident),* ; demo = $demo:expr) => {
