@@ -398,7 +398,8 @@ impl Collection {
         rid(&[
             &self.setup.database.to_be_bytes(),
             &self.setup.collection.to_be_bytes(),
-            &document.to_be_bytes(),
+            // Clients read the document's part from the other end, and compare by it.
+            &document.to_le_bytes(),
         ])
     }
 

@@ -7,9 +7,12 @@ import json
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
-from azure.cosmos import PartitionKey
+from azure.cosmos import PartitionKey, exceptions
 
 from check import connect
+
+# What a writer tries again: an upsert may be made twice.
+AGAIN = {408, 410, 429, 449, 500, 503}
 
 
 def arguments(parser):
@@ -37,7 +40,13 @@ def run(options):
 
     def upsert(share):
         for document in share:
-            container.upsert_item(document)
+            while True:
+                try:
+                    container.upsert_item(document)
+                    break
+                except exceptions.CosmosHttpResponseError as error:
+                    if error.status_code not in AGAIN:
+                        raise
         return len(share)
 
     with ThreadPoolExecutor(options.workers) as pool:

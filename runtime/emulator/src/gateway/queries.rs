@@ -7,7 +7,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Served;
@@ -16,7 +16,7 @@ use super::asked::Asked;
 use super::documents::charge;
 use super::feed::Scope;
 use crate::collection::Collection;
-use crate::query::{Parameter, Query};
+use crate::query::{Parameter, Query, QueryError};
 
 /// How many results a page has where the client does not say.
 const DEFAULT_ITEMS: usize = 1000;
@@ -27,26 +27,43 @@ const CHUNK: usize = 1000;
 
 /// A query, as a client sends it.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Body {
     query: String,
     #[serde(default)]
     parameters: Vec<Named>,
+    /// Where a client that orders over several ranges goes on.
+    resume_filter: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Named {
     name: String,
-    #[serde(default)]
-    value: Value,
+    /// Clients leave out what is undefined: `null` is another value.
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 fn parse(asked: &Asked) -> Result<Query, Refusal> {
-    let Body { query, parameters } = asked.json()?;
+    let Body {
+        query,
+        parameters,
+        resume_filter,
+    } = asked.json()?;
     let parameters = parameters
         .into_iter()
-        .map(|Named { name, value }| Parameter { name, value })
+        .filter_map(|Named { name, value }| Some(Parameter { name, value: value? }))
         .collect();
-    Query::parse(&query, parameters).map_err(|error| Refusal::bad(error.to_string()))
+    let refused = |error: QueryError| Refusal::bad(error.to_string());
+    let mut query = Query::parse(&query, parameters).map_err(refused)?;
+    if let Some(place) = resume_filter {
+        query.resume(&place).map_err(refused)?;
+    }
+    Ok(query)
 }
 
 /// How a client is to run a query over several ranges.
