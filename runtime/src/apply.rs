@@ -19,7 +19,7 @@ use projectionist::extract::tx::{TxError, TxErrorClass};
 use projectionist::key::IdempotencyKey;
 use projectionist::needs::Needs;
 use projectionist::page::{Outcome, Page, PageInfo, StopReason, Undecodable};
-use projectionist::projection::{DynProjection, Start};
+use projectionist::projection::DynProjection;
 use projectionist::registry::ProjectionDef;
 use projectionist::verdict::BoxError;
 
@@ -44,7 +44,6 @@ pub(crate) struct Runner {
     pub(crate) jitter: Arc<Jitter>,
     pub(crate) limits: Limits,
     pub(crate) batch: u32,
-    pub(crate) start: Start,
 }
 
 impl fmt::Debug for Runner {

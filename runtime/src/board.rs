@@ -1,6 +1,7 @@
 //! What pumps show of themselves, for whoever watches: the status command, a progress bar, a test.
 //!
-//! Every pump has a seat. A pump that panics, hangs or waits is a state on its seat, never silence (I11).
+//! Every pump has a seat. A pump that panics, hangs or waits is a state on its seat, never silence (I11). When a range is
+//! split, its seat makes room for those of its children in one step, so that nobody who asks misses one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,17 @@ use crate::pulse::Pulse;
 /// All seats.
 #[derive(Debug)]
 pub(crate) struct Board {
-    seats: Vec<Arc<Seat>>,
+    seats: Mutex<Seats>,
     shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Seats {
+    taken: Vec<Arc<Seat>>,
+    /// How many there ever were.
+    made: u64,
+    /// What was done on seats that made room for others.
+    past: Applied,
 }
 
 #[derive(Debug)]
@@ -33,6 +43,8 @@ struct Shared {
 /// What one pump shows of itself.
 #[derive(Debug)]
 pub(crate) struct Seat {
+    /// Its number: no other seat ever has it.
+    pub(crate) number: u64,
     report: Mutex<PumpReport>,
     applied: AtomicU64,
     letters: AtomicU64,
@@ -46,7 +58,7 @@ pub(crate) struct Seat {
 impl Board {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
-            seats: Vec::new(),
+            seats: Mutex::default(),
             shared: Arc::new(Shared {
                 clock,
                 asked: AtomicU64::new(0),
@@ -55,40 +67,71 @@ impl Board {
         }
     }
 
+    fn lock(&self) -> MutexGuard<'_, Seats> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn seat(
-        &mut self,
+        &self,
         projection: ProjectionId,
         bounds: Bounds,
         pulse: Arc<Pulse>,
     ) -> Arc<Seat> {
-        let seat = Arc::new(Seat {
-            report: Mutex::new(PumpReport {
-                projection,
-                bounds,
-                state: PumpState::Starting,
-                since: self.shared.clock.now(),
-                attempts: 0,
-                error: String::new(),
-                retry_at: None,
-                applied: 0,
-            }),
-            applied: AtomicU64::new(0),
-            letters: AtomicU64::new(0),
-            answered: AtomicU64::new(0),
-            nudge: Notify::new(),
-            pulse,
-            shared: Arc::clone(&self.shared),
-        });
-        self.seats.push(Arc::clone(&seat));
+        let mut seats = self.lock();
+        let seat = seats.make(&self.shared, projection, bounds, pulse);
+        seats.taken.push(Arc::clone(&seat));
         seat
     }
 
-    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
-        &self.seats
+    /// Seats for the children of a range that was split, in the place of its own.
+    pub(crate) fn succeed<'b>(
+        &self,
+        parent: &Arc<Seat>,
+        children: impl IntoIterator<Item = &'b Bounds>,
+    ) -> Vec<Arc<Seat>> {
+        let projection = parent.lock().projection.clone();
+        let mut seats = self.lock();
+        let children: Vec<_> = children
+            .into_iter()
+            .map(|bounds| {
+                let pulse = Arc::new(Pulse::new(parent.pulse.abort.clone()));
+                seats.make(&self.shared, projection.clone(), bounds.clone(), pulse)
+            })
+            .collect();
+        let place = seats
+            .taken
+            .iter()
+            .position(|seat| seat.number == parent.number);
+        if let Some(place) = place {
+            seats.past.hooked += count(&parent.applied);
+            seats.past.letters += count(&parent.letters);
+            seats
+                .taken
+                .splice(place..=place, children.iter().map(Arc::clone));
+        }
+        // Whoever waits looks at the seats: the lock must be free by then.
+        drop(seats);
+        parent.changed();
+        children
+    }
+
+    pub(crate) fn seats(&self) -> Vec<Arc<Seat>> {
+        self.lock().taken.clone()
     }
 
     pub(crate) fn reports(&self) -> Vec<PumpReport> {
-        self.seats.iter().map(|seat| seat.report()).collect()
+        self.seats().iter().map(|seat| seat.report()).collect()
+    }
+
+    /// What all pumps have done so far, those of ranges that were split since among them.
+    pub(crate) fn total(&self) -> Applied {
+        let seats = self.lock();
+        let mut total = seats.past;
+        for seat in &seats.taken {
+            total.hooked += count(&seat.applied);
+            total.letters += count(&seat.letters);
+        }
+        total
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
@@ -100,11 +143,11 @@ impl Board {
     pub(crate) async fn caught_up(&self) {
         let mut changes = self.changes();
         let question = self.shared.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        for seat in &self.seats {
+        for seat in self.seats() {
             seat.nudge.notify_one();
         }
         let all = |_: &u64| {
-            self.seats.iter().all(|seat| {
+            self.seats().iter().all(|seat| {
                 seat.answered.load(Ordering::SeqCst) >= question
                     || matches!(seat.lock().state, PumpState::Failed | PumpState::Stopped)
             })
@@ -112,6 +155,41 @@ impl Board {
         // The sender lives in `self`.
         let _ = changes.wait_for(all).await;
     }
+}
+
+impl Seats {
+    fn make(
+        &mut self,
+        shared: &Arc<Shared>,
+        projection: ProjectionId,
+        bounds: Bounds,
+        pulse: Arc<Pulse>,
+    ) -> Arc<Seat> {
+        self.made += 1;
+        Arc::new(Seat {
+            number: self.made,
+            report: Mutex::new(PumpReport {
+                projection,
+                bounds,
+                state: PumpState::Starting,
+                since: shared.clock.now(),
+                attempts: 0,
+                error: String::new(),
+                retry_at: None,
+                applied: 0,
+            }),
+            applied: AtomicU64::new(0),
+            letters: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            nudge: Notify::new(),
+            pulse,
+            shared: Arc::clone(shared),
+        })
+    }
+}
+
+fn count(counter: &AtomicU64) -> usize {
+    usize::try_from(counter.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
 }
 
 impl Seat {
@@ -152,10 +230,6 @@ impl Seat {
             .fetch_add(applied.hooked as u64, Ordering::Relaxed);
         self.letters
             .fetch_add(applied.letters as u64, Ordering::Relaxed);
-    }
-
-    pub(crate) fn letters(&self) -> u64 {
-        self.letters.load(Ordering::Relaxed)
     }
 
     /// Changes the state; what it waited for is over, except while the page it waits for is tried.

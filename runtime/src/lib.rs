@@ -21,6 +21,7 @@ pub mod feed;
 #[cfg(test)]
 mod fixture;
 pub mod letters;
+mod lineage;
 #[cfg(all(feature = "emulator", feature = "sqlite"))]
 mod local;
 #[cfg(all(feature = "emulator", feature = "sqlite"))]

@@ -18,6 +18,46 @@ pub struct Bounds {
     pub max: String,
 }
 
+impl Bounds {
+    /// The whole key space.
+    pub fn whole() -> Self {
+        Self {
+            min: String::new(),
+            max: "FF".to_owned(),
+        }
+    }
+
+    /// Whether they have a part in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min < other.max && other.min < self.max
+    }
+
+    /// Whether `other` lies inside, all of it.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.min <= other.min && other.max <= self.max
+    }
+
+    /// The part that lies inside `other`.
+    pub fn inside(&self, other: &Self) -> Option<Self> {
+        self.overlaps(other).then(|| Self {
+            min: self.min.clone().max(other.min.clone()),
+            max: self.max.clone().min(other.max.clone()),
+        })
+    }
+
+    /// Whether these parts, in this order, make it up: no gap, nothing twice, none of them empty.
+    pub fn is_tiled_by<'b>(&self, parts: impl IntoIterator<Item = &'b Self>) -> bool {
+        let mut reached = &self.min;
+        for part in parts {
+            if part.min != *reached || part.max <= part.min {
+                return false;
+            }
+            reached = &part.max;
+        }
+        *reached == self.max
+    }
+}
+
 impl fmt::Display for Bounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.min, self.max)
@@ -128,5 +168,49 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bounds;
+
+    fn bounds(min: &str, max: &str) -> Bounds {
+        Bounds {
+            min: min.to_owned(),
+            max: max.to_owned(),
+        }
+    }
+
+    #[test]
+    fn parts_of_bounds_are_cut_at_theirs() {
+        let half = bounds("", "80");
+        assert_eq!(
+            half.inside(&bounds("40", "FF")),
+            Some(bounds("40", "80")),
+            "the part in common"
+        );
+        assert_eq!(half.inside(&bounds("80", "FF")), None, "they only touch");
+        assert!(Bounds::whole().contains(&half) && !half.contains(&Bounds::whole()));
+    }
+
+    #[test]
+    fn tiles_leave_no_gap_and_cover_nothing_twice() {
+        let whole = Bounds::whole();
+        let tiled = |parts: &[(&str, &str)]| {
+            let parts: Vec<_> = parts.iter().map(|(min, max)| bounds(min, max)).collect();
+            whole.is_tiled_by(&parts)
+        };
+        assert!(tiled(&[("", "FF")]));
+        assert!(tiled(&[("", "40"), ("40", "80"), ("80", "FF")]));
+        assert!(!tiled(&[]));
+        assert!(!tiled(&[("", "40"), ("50", "FF")]), "a gap");
+        assert!(!tiled(&[("", "50"), ("40", "FF")]), "an overlap");
+        assert!(!tiled(&[("", "40"), ("40", "80")]), "the end is missing");
+        assert!(
+            !tiled(&[("", "40"), ("40", "40"), ("40", "FF")]),
+            "an empty part"
+        );
+        assert!(!tiled(&[("40", "FF"), ("", "40")]), "out of order");
     }
 }

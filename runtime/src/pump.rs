@@ -1,11 +1,15 @@
 //! The reader of one range: read a page, apply it, go on.
 //!
 //! A pump is a machine without a loop of its own: [`Pump::step`] reads and applies one page and
-//! says what to do next. [`Pump::run`] is the loop around it, with the waiting.
+//! says what to do next. [`Pump::run`] is the loop around it, with the waiting. A pump whose range was split ends, and
+//! leaves its lease to those of the children (`pump/division.rs`).
+
+mod division;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use projectionist::needs::Mode;
 use projectionist::projection::Start;
 use projectionist::verdict::BoxError;
@@ -16,12 +20,15 @@ use crate::board::Seat;
 use crate::clock::after;
 use crate::coordination::PumpState;
 use crate::engine::Until;
+use crate::engine::prepare::start_text;
 use crate::feed::{FeedError, FeedPage, From, Read};
 use crate::position::Position;
 use crate::problem::causes::{feed_problem, store_problem};
 use crate::problem::{Problem, codes};
 use crate::pulse::Pulse;
 use crate::store::{Checkpoint, CommitError, StoreError};
+
+pub(crate) use self::division::needs_a_person;
 
 /// What to do after a step.
 #[derive(Debug)]
@@ -34,8 +41,19 @@ pub(crate) enum Step {
     Wait { delay: Duration, why: String },
     /// Not without a person.
     Failed(Problem),
+    /// The range was split, and its lease with it: on from here with pumps for the children.
+    Split(Vec<Checkpoint>),
     /// The program waits no longer.
     Aborted,
+}
+
+/// How a pump ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// As asked, or at the end of the feed.
+    Stopped,
+    /// Its range was split.
+    Split(Vec<Checkpoint>),
 }
 
 /// The reader of one range for one projection.
@@ -50,45 +68,52 @@ pub(crate) struct Pump {
     failures: u32,
     /// Pauses in a row that are nobody's fault.
     pauses: u32,
+    /// Lists of ranges in a row that did not show a split that the feed answers by.
+    stale: u32,
+    /// How often the ranges are still to be looked at, since a page told of others.
+    looks: u32,
+    /// When they last were.
+    looked_at: Option<Timestamp>,
 }
 
 impl Pump {
-    /// Takes the lease and makes its pump. From here on no earlier owner can commit (I3).
+    /// Takes the lease and makes its pump. From here on no earlier owner can commit (I3). None where there is no such
+    /// lease any more.
     pub(crate) async fn take(
         runner: Arc<Runner>,
         checkpoint: &Checkpoint,
         pulse: Arc<Pulse>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Option<Self>, StoreError> {
         let taken = runner
             .store
             .take(&checkpoint.lease, runner.clock.now())
             .await?;
-        let checkpoint = taken.ok_or_else(|| StoreError::Corrupt {
-            store: runner.store.database().to_owned(),
-            what: "a checkpoint",
-            value: format!("nothing for lease {}", checkpoint.lease),
-        })?;
-        Ok(Self {
+        Ok(taken.map(|checkpoint| Self {
             runner,
             checkpoint,
             reached: None,
             pulse,
             failures: 0,
             pauses: 0,
-        })
+            stale: 0,
+            looks: 0,
+            looked_at: None,
+        }))
     }
 
     /// Reads one page and applies it.
     pub(crate) async fn step(&mut self) -> Step {
         let page = match self.read().await {
             Ok(page) => Arc::new(page),
+            Err(error @ FeedError::Gone { .. }) => return self.gone(error).await,
             Err(error) => return self.feed_failed(error),
         };
+        self.stale = 0;
         if page.changes.is_empty() && !self.worth_storing(&page) {
             self.failures = 0;
             self.pauses = 0;
             self.reached = Some(page.position.clone());
-            return Step::CaughtUp(Applied::default());
+            return self.passed(&page, Step::CaughtUp(Applied::default())).await;
         }
         let range_id = self.checkpoint.bounds.to_string();
         let applied = self
@@ -106,11 +131,12 @@ impl Pump {
                 self.failures = 0;
                 self.pauses = 0;
                 self.reached = None;
-                if page.caught_up {
+                let step = if page.caught_up {
                     Step::CaughtUp(applied)
                 } else {
                     Step::More(applied)
-                }
+                };
+                self.passed(&page, step).await
             }
             Err(setback) => self.set_back(setback).await,
         }
@@ -132,10 +158,10 @@ impl Pump {
         until: Until,
         stop: &CancellationToken,
         seat: &Seat,
-    ) -> Result<(), Problem> {
+    ) -> Result<Ended, Problem> {
         loop {
             if stop.is_cancelled() {
-                return Ok(());
+                return Ok(Ended::Stopped);
             }
             // Whoever asks "caught up?" from here on is answered by a later read.
             let asked = seat.asked();
@@ -150,7 +176,7 @@ impl Pump {
                     seat.recovered();
                     seat.caught_up(asked);
                     if matches!(until, Until::EndOfFeed { .. }) {
-                        return Ok(());
+                        return Ok(Ended::Stopped);
                     }
                     seat.enter(PumpState::Idle);
                     self.idle(stop, seat).await;
@@ -168,20 +194,16 @@ impl Pump {
                     }
                 }
                 Step::Failed(problem) => return Err(problem),
-                Step::Aborted => return Ok(()),
+                Step::Split(children) => return Ok(Ended::Split(children)),
+                Step::Aborted => return Ok(Ended::Stopped),
             }
         }
     }
 
     async fn read(&self) -> Result<FeedPage, FeedError> {
-        let from = match (self.position(), self.runner.start) {
-            (Some(position), _) => From::Position(position.clone()),
-            (None, Start::At(seconds)) => {
-                jiff::Timestamp::from_second(seconds).map_or(From::Beginning, From::Time)
-            }
-            (None, Start::Now) => From::Now,
-            (None, _) => From::Beginning,
-        };
+        let from = self
+            .position()
+            .map_or_else(|| self.beginning(), |at| From::Position(at.clone()));
         let read = Read {
             bounds: &self.checkpoint.bounds,
             mode: self.checkpoint.mode,
@@ -189,6 +211,19 @@ impl Pump {
             max_items: self.runner.batch,
         };
         self.runner.feed.read(read).await
+    }
+
+    /// Where a range begins of which nothing was read: by the start option that is stored, whatever the settings say by
+    /// now (P13).
+    fn beginning(&self) -> From {
+        let start = &self.checkpoint.start;
+        if *start == start_text(Start::Beginning) {
+            From::Beginning
+        } else if *start == start_text(Start::Now) {
+            From::Now
+        } else {
+            start.parse().map_or(From::Beginning, From::Time)
+        }
     }
 
     /// Where reading goes on.
@@ -278,14 +313,7 @@ impl Pump {
                 self.reached = None;
                 self.pause(sentence(&error.into()))
             }
-            Ok(None) => Step::Failed(Problem::new(
-                codes::STORE_CORRUPT,
-                format!(
-                    "the checkpoint of projection `{}` on range {} is gone",
-                    self.runner.id.name, self.checkpoint.bounds
-                ),
-                "Somebody deleted it from the store. Start the projector again: it begins anew by its start option.",
-            )),
+            Ok(None) => self.vanished().await,
             Err(failed) => self.pause(format!(
                 "{}; {}",
                 sentence(&error.into()),

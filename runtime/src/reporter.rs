@@ -1,6 +1,7 @@
 //! Writes down what pumps are doing, on a thread of its own: hooks that block every worker of the
 //! runtime cannot silence it (I11, P9).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -94,14 +95,14 @@ async fn report(
 ) {
     // Changes of state show soon, but a storm of them costs no more than this many writes a second.
     const SOON: Duration = Duration::from_millis(200);
-    let mut looks: Vec<Look> = Vec::new();
+    let mut looks = BTreeMap::new();
     let mut changes = board.changes();
     let mut complained = false;
     loop {
         let last = end.is_cancelled();
         let now = clock.now();
         changes.mark_unchanged();
-        let reports = look(board.seats(), &mut looks, now, limits.hook);
+        let reports = look(&board.seats(), &mut looks, now, limits.hook);
         match coordination.beat(instance, now, &reports).await {
             Ok(()) => complained = false,
             Err(error) if complained => tracing::debug!("{error}"),
@@ -128,17 +129,17 @@ async fn report(
     }
 }
 
-/// The reports, with hung hooks found out.
+/// The reports, with hung hooks found out: looks are by the seat's number.
 fn look(
     seats: &[Arc<Seat>],
-    looks: &mut Vec<Look>,
+    looks: &mut BTreeMap<u64, Look>,
     now: Timestamp,
     limit: Duration,
 ) -> Vec<PumpReport> {
+    looks.retain(|number, _| seats.iter().any(|seat| seat.number == *number));
     seats
         .iter()
-        .enumerate()
-        .map(|(index, seat)| {
+        .map(|seat| {
             let mut report = seat.report();
             let fresh = Look {
                 at: seat.pulse.hook_at(),
@@ -146,10 +147,7 @@ fn look(
                 since: now,
                 told: false,
             };
-            let Some(look) = looks.get_mut(index) else {
-                looks.push(fresh);
-                return report;
-            };
+            let look = looks.entry(seat.number).or_insert(fresh);
             if look.at != fresh.at || look.applied != fresh.applied {
                 *look = fresh;
             }

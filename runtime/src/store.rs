@@ -82,6 +82,44 @@ pub struct Advance {
     pub at: Timestamp,
 }
 
+/// A lease to be replaced by one for each part of its range: a compare-and-set on epoch and version (P19).
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The parent.
+    pub lease: LeaseId,
+    /// The epoch under which its owner found the range split.
+    pub epoch: u64,
+    /// The version that its checkpoint stands at.
+    pub version: u64,
+    /// The bounds of the children, in their order. Together they are the parent's.
+    pub children: Vec<Bounds>,
+    /// The time.
+    pub at: Timestamp,
+}
+
+impl Split {
+    /// The children of a parent.
+    ///
+    /// # Errors
+    ///
+    /// Where the parts do not make up its range, or there is only one.
+    pub(crate) fn divide(&self, parent: &Checkpoint) -> Result<Vec<Checkpoint>, SplitError> {
+        if self.children.len() < 2 || !parent.bounds.is_tiled_by(&self.children) {
+            return Err(SplitError::Untiled {
+                parent: parent.bounds.clone(),
+                children: self.children.clone(),
+            });
+        }
+        let child = |bounds: &Bounds| Checkpoint {
+            lease: parent.projection.lease(bounds),
+            bounds: bounds.clone(),
+            changed_at: self.at,
+            ..parent.clone()
+        };
+        Ok(self.children.iter().map(child).collect())
+    }
+}
+
 /// A result of a query, for people and tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -112,6 +150,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes a checkpoint at epoch 0 and version 0 where there is none; else changes nothing. The row, either way: a
     /// checkpoint always wins over a start option.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Overlap`] where another lease of the projection has a part of the range, so that nobody who still
+    /// has an old list of ranges brings a parent back beside its children (I5).
     fn create<'a>(
         &'a self,
         new: &'a NewCheckpoint,
@@ -124,6 +167,17 @@ pub trait Store: Send + Sync + 'static {
         lease: &'a LeaseId,
         at: Timestamp,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, StoreError>>;
+
+    /// Replaces a lease by one for each part of its range, all in one transaction: the parent's row is gone, and each
+    /// child has its position, its start, its epoch and its version (P13, P19).
+    ///
+    /// The parent's earlier owners find no row to commit to (I3). A child goes on counting where its parent stood, so that along a
+    /// line of leases no pair of epoch and version ever comes twice; its first taker raises the epoch.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is changed then, save where the answer to the COMMIT was lost: the checkpoints tell.
+    fn split<'a>(&'a self, split: &'a Split) -> BoxFuture<'a, Result<Vec<Checkpoint>, SplitError>>;
 
     /// Begins the transaction of a page's effects.
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>>;
@@ -202,6 +256,32 @@ pub enum CommitError {
     Unknown(#[source] BoxError),
 }
 
+/// Why a lease was not split.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SplitError {
+    /// Its row has another epoch or version, or is gone: somebody else took it, or has split it.
+    #[error("the lease {0} was taken or split by another owner")]
+    Fenced(LeaseId),
+    /// The parts are not the whole of it, each once.
+    #[error("the parts {} do not make up range {parent}", list(children))]
+    Untiled {
+        /// The range.
+        parent: Bounds,
+        /// The parts.
+        children: Vec<Bounds>,
+    },
+    /// The store failed.
+    #[error("the lease could not be split")]
+    Store(#[from] StoreError),
+}
+
+/// Bounds in one line.
+fn list(bounds: &[Bounds]) -> String {
+    let parts: Vec<_> = bounds.iter().map(ToString::to_string).collect();
+    parts.join(", ")
+}
+
 /// What a store fails with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -233,6 +313,18 @@ pub enum StoreError {
         found: i64,
         /// The version known.
         known: i64,
+    },
+    /// Another lease of the projection has a part of the range (I5).
+    #[error(
+        "the store {store} cannot make a checkpoint of range {bounds}: the lease on {standing} has a part of it"
+    )]
+    Overlap {
+        /// Which store.
+        store: String,
+        /// The range.
+        bounds: Bounds,
+        /// The other's.
+        standing: Bounds,
     },
     /// DDL failed.
     #[error("the ddl of {of} failed")]

@@ -26,8 +26,8 @@ use crate::feed::emulator::EmulatorFeed;
 use crate::letters::{Letter, LetterFilter};
 use crate::pulse::Pulse;
 use crate::pump::{Pump, Step};
-use crate::store::Store;
 use crate::store::sqlite::{OpenOptions, SqliteStore};
+use crate::store::{Checkpoint, Store};
 
 /// What a test gives back: `?` takes any error.
 pub type Result<T = (), E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
@@ -211,7 +211,7 @@ impl Parts {
         for (runner, checkpoints) in ready.runners {
             for checkpoint in checkpoints {
                 let pulse = Arc::new(Pulse::new(CancellationToken::new()));
-                pumps.push(Pump::take(Arc::clone(&runner), &checkpoint, pulse).await?);
+                pumps.extend(Pump::take(Arc::clone(&runner), &checkpoint, pulse).await?);
             }
         }
         Ok(pumps)
@@ -266,30 +266,42 @@ impl Projector {
     ///
     /// What stopped the projection; or the last failure of a page that fails 20 times in a row.
     pub async fn settle(&mut self) -> Result {
-        for pump in &mut self.pumps {
-            let mut failures = 0;
-            loop {
-                if self.twice {
-                    pump.rehearse().await;
-                }
-                match pump.step().await {
-                    Step::More(_) => failures = 0,
-                    Step::CaughtUp(_) => break,
-                    Step::Wait { why, .. } if failures + 1 == ATTEMPTS => {
-                        return Err(
-                            format!("a page failed {ATTEMPTS} times in a row: {why}").into()
-                        );
-                    }
-                    Step::Wait { delay, .. } => {
-                        failures += 1;
-                        self.setup.clock.advance(delay);
-                    }
-                    Step::Failed(problem) => return Err(problem.into()),
-                    Step::Aborted => return Err("the projection was aborted".into()),
+        let mut at = 0;
+        while at < self.pumps.len() {
+            match self.drain(at).await? {
+                None => at += 1,
+                Some(children) => {
+                    let children = self.pumps[at].succeeded(&children).await?;
+                    self.pumps.splice(at..=at, children);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Steps one pump to the end of its range, or until that was split.
+    async fn drain(&mut self, at: usize) -> Result<Option<Vec<Checkpoint>>> {
+        let pump = &mut self.pumps[at];
+        let mut failures = 0;
+        loop {
+            if self.twice {
+                pump.rehearse().await;
+            }
+            match pump.step().await {
+                Step::More(_) => failures = 0,
+                Step::CaughtUp(_) => return Ok(None),
+                Step::Wait { why, .. } if failures + 1 == ATTEMPTS => {
+                    return Err(format!("a page failed {ATTEMPTS} times in a row: {why}").into());
+                }
+                Step::Wait { delay, .. } => {
+                    failures += 1;
+                    self.setup.clock.advance(delay);
+                }
+                Step::Failed(problem) => return Err(problem.into()),
+                Step::Split(children) => return Ok(Some(children)),
+                Step::Aborted => return Err("the projection was aborted".into()),
+            }
+        }
     }
 
     /// Settles, then runs a query: `rows::<(String, i64)>("select id, cents from billing")`.

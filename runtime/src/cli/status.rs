@@ -15,10 +15,10 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::config::{Config, FeedKind};
 use crate::coordination::{PumpReport, PumpState};
 use crate::feed::{Feed, From, Read};
-use crate::letters::LetterFilter;
+use crate::letters::{Letter, LetterFilter};
 use crate::local::{Access, Local};
 use crate::parts;
-use crate::position::{Bounds, Position};
+use crate::position::{Bounds, LeaseId, Position};
 use crate::problem::{Problem, Problems};
 use crate::store::{Checkpoint, Store, StoreError};
 
@@ -126,16 +126,9 @@ async fn standings(
             report.retry_at = None;
         }
     }
-    let mut letters: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for letter in store
-        .letters(&LetterFilter::default())
-        .await
-        .map_err(failed)?
-    {
-        let content = letter.content;
-        let place = (content.projection.name, content.bounds.to_string());
-        *letters.entry(place).or_default() += 1;
-    }
+    let checkpoints = store.checkpoints().await.map_err(failed)?;
+    let letters = store.letters(&LetterFilter::default()).await;
+    let letters = count(&letters.map_err(failed)?, &checkpoints);
     let view = match View::open(config, registry).await {
         Ok(view) => view,
         Err(problem) => {
@@ -144,12 +137,8 @@ async fn standings(
         }
     };
     let mut standings = Vec::new();
-    for checkpoint in store.checkpoints().await.map_err(failed)? {
+    for checkpoint in checkpoints {
         let (backlog, waiting_since) = view.behind(&checkpoint).await;
-        let place = (
-            checkpoint.projection.name.clone(),
-            checkpoint.bounds.to_string(),
-        );
         standings.push(Standing {
             report: reports
                 .iter()
@@ -159,11 +148,27 @@ async fn standings(
                 .cloned(),
             backlog,
             waiting_since,
-            letters: letters.get(&place).copied().unwrap_or(0),
+            letters: letters.get(&checkpoint.lease).copied().unwrap_or(0),
             checkpoint,
         });
     }
     Ok(standings)
+}
+
+/// Letters by lease. One of a range that was split since counts with the first of those that its range came to, so that
+/// the sum is right: which of them has its key, the store does not know.
+fn count(letters: &[Letter], checkpoints: &[Checkpoint]) -> BTreeMap<LeaseId, usize> {
+    let mut counts = BTreeMap::new();
+    for Letter { content, .. } in letters {
+        let home = checkpoints.iter().find(|checkpoint| {
+            checkpoint.projection == content.projection
+                && checkpoint.bounds.overlaps(&content.bounds)
+        });
+        if let Some(home) = home {
+            *counts.entry(home.lease.clone()).or_default() += 1;
+        }
+    }
+    counts
 }
 
 /// What can be seen of the collections. Nothing is made: without a journal there is nothing to see.
@@ -208,10 +213,17 @@ impl View {
         if let Some(feed) = self.feeds.get(path) {
             return behind(feed, checkpoint).await;
         }
-        let end = self.ends.get(&(path.clone(), checkpoint.bounds.clone()));
         let position = checkpoint.position.as_ref();
         let done = position.and_then(|position| position.as_str().parse::<u64>().ok());
-        let backlog = end.zip(done).map(|(end, done)| end.saturating_sub(done));
+        // Its bounds are a part of a range that was merged, or span several into which its own was split.
+        let ends: Vec<_> = self
+            .ends
+            .iter()
+            .filter(|((of, range), _)| of == path && range.overlaps(&checkpoint.bounds))
+            .map(|(_, end)| *end)
+            .collect();
+        let backlog = done.filter(|_| !ends.is_empty());
+        let backlog = backlog.map(|done| ends.iter().map(|end| end.saturating_sub(done)).sum());
         (backlog, None)
     }
 }

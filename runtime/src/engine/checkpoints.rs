@@ -1,15 +1,21 @@
-//! The checkpoints that a projection starts from: those of earlier runs, checked, and new ones.
+//! The checkpoints that a projection starts from: those of earlier runs, checked, split where their ranges were split
+//! since, and new ones.
+//!
+//! Each step is one transaction, and what it leaves is where the next start goes on: a start can be cut off anywhere.
+
+use std::time::Duration;
 
 use projectionist::needs::Mode;
 use projectionist::projection::Start;
 
 use super::prepare::{reason, start_text};
-use super::{Prepared, Setup};
-use crate::feed::{Feed, FeedError, From, Read};
+use super::{Limits, Prepared, Setup};
+use crate::feed::{Feed, FeedError, FeedRange, From, Read};
+use crate::lineage::{Extent, divide, merged};
 use crate::position::{Bounds, Position, ProjectionId};
-use crate::problem::causes::{feed_problem, store_problem};
+use crate::problem::causes::{feed_problem, split_problem, store_problem};
 use crate::problem::{Problem, codes};
-use crate::store::{Checkpoint, NewCheckpoint};
+use crate::store::{Checkpoint, NewCheckpoint, SplitError, StoreError};
 
 /// The projection's checkpoints of earlier runs, found to be of this collection and this mode.
 pub(super) async fn standing(
@@ -19,12 +25,9 @@ pub(super) async fn standing(
     notices: &mut Vec<String>,
 ) -> Result<Vec<Checkpoint>, Problem> {
     let name = prepared.def.spec.name;
-    let mut standing = setup
-        .store
-        .checkpoints()
+    let standing = own(setup, id)
         .await
         .map_err(|error| store_problem(name, error))?;
-    standing.retain(|checkpoint| checkpoint.projection == *id);
     for checkpoint in &standing {
         same_collection(checkpoint, prepared)?;
         same_mode(checkpoint, prepared)?;
@@ -39,50 +42,175 @@ pub(super) async fn standing(
     Ok(standing)
 }
 
-/// Makes the checkpoints that are missing. A start that was cut off half-way is completed here.
+/// So many lists of ranges in a row that the feed's or the store's own answers go against end the start.
+const LISTS: u32 = 20;
+
+/// Splits the leases whose ranges were split since, and makes the checkpoints that are missing. A start that was cut off
+/// half-way is completed here.
 pub(super) async fn complete(
     mut standing: Vec<Checkpoint>,
     prepared: &Prepared,
     setup: &Setup,
     id: &ProjectionId,
 ) -> Result<Vec<Checkpoint>, Problem> {
-    let Prepared { def, feed, .. } = prepared;
-    let name = def.spec.name;
-    let ranges = feed
-        .ranges()
-        .await
-        .map_err(|error| feed_problem(name, error))?;
-    for range in ranges {
-        if standing
-            .iter()
-            .any(|checkpoint| overlap(&checkpoint.bounds, &range.bounds))
-        {
-            continue;
+    let name = prepared.def.spec.name;
+    let mut lists = 0;
+    loop {
+        let ranges = prepared.feed.ranges().await;
+        let ranges = ranges.map_err(|error| feed_problem(name, error))?;
+        standing = divided(standing, &ranges, prepared, setup).await?;
+        let stale = match add(&mut standing, &ranges, prepared, setup, id).await {
+            Ok(()) => break,
+            Err(Missing::Problem(problem)) => return Err(problem),
+            Err(Missing::Stale(problem)) => problem,
+        };
+        // The list was out of date, or the range was split since: a fresh one tells (P12).
+        lists += 1;
+        if lists >= LISTS {
+            return Err(stale);
         }
-        // P12, I6: `now` is pinned here, and stored before anything is read.
-        let position = match prepared.start {
-            Start::Now => Some(
-                pin(feed.as_ref(), &range.bounds, def.mode)
-                    .await
-                    .map_err(|error| feed_problem(name, error))?,
-            ),
-            _ => None,
-        };
-        let new = NewCheckpoint {
-            projection: id.clone(),
-            rid: feed.source().rid.clone(),
-            bounds: range.bounds,
-            mode: def.mode,
-            start: start_text(prepared.start),
-            position,
-            at: setup.clock.now(),
-        };
-        let made = setup.store.create(&new).await;
-        standing.push(made.map_err(|error| store_problem(name, error))?);
+        tracing::info!("{stale}: {}", stale.help);
+        if lists > 1 {
+            setup.clock.sleep(pause(&setup.limits, lists)).await;
+        }
+        standing = own(setup, id)
+            .await
+            .map_err(|error| store_problem(name, error))?;
     }
     standing.sort_by(|a, b| a.bounds.cmp(&b.bounds));
     covered(&standing, name)?;
     Ok(standing)
+}
+
+/// Doubles with each list, up to the poll.
+fn pause(limits: &Limits, lists: u32) -> Duration {
+    let doubled = 2_u32.saturating_pow(lists);
+    limits
+        .backoff_first
+        .saturating_mul(doubled)
+        .min(limits.poll)
+}
+
+/// The projection's checkpoints as they stand.
+async fn own(setup: &Setup, id: &ProjectionId) -> Result<Vec<Checkpoint>, StoreError> {
+    let mut standing = setup.store.checkpoints().await?;
+    standing.retain(|checkpoint| checkpoint.projection == *id);
+    Ok(standing)
+}
+
+/// Splits the leases whose ranges were split while nobody ran (P13, P19). A merge is terminal in all-versions mode.
+async fn divided(
+    standing: Vec<Checkpoint>,
+    ranges: &[FeedRange],
+    prepared: &Prepared,
+    setup: &Setup,
+) -> Result<Vec<Checkpoint>, Problem> {
+    let name = prepared.def.spec.name;
+    let mut divided = Vec::with_capacity(standing.len());
+    for checkpoint in standing {
+        match Extent::of(&checkpoint.bounds, ranges) {
+            Extent::Several(parts) => {
+                let children = take_apart(&checkpoint, parts, setup).await;
+                divided.extend(children.map_err(|error| split_problem(name, error))?);
+            }
+            Extent::Part => {
+                if let Some(error) = merged(&checkpoint, &prepared.feed.source().container) {
+                    return Err(feed_problem(name, error));
+                }
+                divided.push(checkpoint);
+            }
+            // A list with gaps says nothing; the pump's reads will.
+            Extent::Whole | Extent::Unlisted => divided.push(checkpoint),
+        }
+    }
+    Ok(divided)
+}
+
+/// Only the owner splits (P19): taken first, no page of an earlier owner comes between.
+async fn take_apart(
+    checkpoint: &Checkpoint,
+    parts: Vec<Bounds>,
+    setup: &Setup,
+) -> Result<Vec<Checkpoint>, SplitError> {
+    let (store, now) = (&*setup.store, setup.clock.now());
+    let owned = store.take(&checkpoint.lease, now).await?;
+    let owned = owned.ok_or_else(|| SplitError::Fenced(checkpoint.lease.clone()))?;
+    divide(store, &owned, parts, now).await
+}
+
+/// Why checkpoints are still missing.
+enum Missing {
+    /// The list of ranges was out of date.
+    Stale(Problem),
+    Problem(Problem),
+}
+
+/// Makes a checkpoint for each part of the ranges that has none.
+async fn add(
+    standing: &mut Vec<Checkpoint>,
+    ranges: &[FeedRange],
+    prepared: &Prepared,
+    setup: &Setup,
+    id: &ProjectionId,
+) -> Result<(), Missing> {
+    let Prepared { def, feed, .. } = prepared;
+    let name = def.spec.name;
+    for range in ranges {
+        for bounds in gaps(&range.bounds, standing) {
+            // P12, I6: `now` is pinned here, and stored before anything is read.
+            let position = match prepared.start {
+                Start::Now => Some(pin(feed.as_ref(), &bounds, def.mode).await.map_err(
+                    |error| match error {
+                        FeedError::Gone { .. } => Missing::Stale(feed_problem(name, error)),
+                        error => Missing::Problem(feed_problem(name, error)),
+                    },
+                )?),
+                _ => None,
+            };
+            let new = NewCheckpoint {
+                projection: id.clone(),
+                rid: feed.source().rid.clone(),
+                bounds,
+                mode: def.mode,
+                start: start_text(prepared.start),
+                position,
+                at: setup.clock.now(),
+            };
+            let made = setup.store.create(&new).await;
+            standing.push(made.map_err(|error| match error {
+                StoreError::Overlap { .. } => Missing::Stale(store_problem(name, error)),
+                error => Missing::Problem(store_problem(name, error)),
+            })?);
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a range that no lease has.
+fn gaps(range: &Bounds, standing: &[Checkpoint]) -> Vec<Bounds> {
+    let mut taken: Vec<_> = standing
+        .iter()
+        .filter_map(|checkpoint| checkpoint.bounds.inside(range))
+        .collect();
+    taken.sort();
+    let mut gaps = Vec::new();
+    let mut reached = range.min.clone();
+    for part in taken {
+        if reached < part.min {
+            gaps.push(Bounds {
+                min: reached.clone(),
+                max: part.min,
+            });
+        }
+        reached = reached.max(part.max);
+    }
+    if reached < range.max {
+        gaps.push(Bounds {
+            min: reached,
+            max: range.max.clone(),
+        });
+    }
+    gaps
 }
 
 async fn pin(feed: &dyn Feed, bounds: &Bounds, mode: Mode) -> Result<Position, FeedError> {
@@ -134,25 +262,17 @@ fn same_mode(checkpoint: &Checkpoint, prepared: &Prepared) -> Result<(), Problem
 
 /// I5: the leases cover the whole key space, and no part of it twice.
 fn covered(checkpoints: &[Checkpoint], name: &str) -> Result<(), Problem> {
-    let mut reached = "";
-    for checkpoint in checkpoints {
-        if checkpoint.bounds.min != reached {
-            break;
-        }
-        reached = &checkpoint.bounds.max;
-    }
-    if reached == "FF" {
+    let leases = || checkpoints.iter().map(|checkpoint| &checkpoint.bounds);
+    if Bounds::whole().is_tiled_by(leases()) {
         return Ok(());
     }
+    let leases: Vec<_> = leases().map(ToString::to_string).collect();
     Err(Problem::new(
         codes::RANGES_UNCOVERED,
         format!(
-            "the checkpoints of projection `{name}` do not cover the key space: there is a gap or an overlap at {reached:?}"
+            "the checkpoints of projection `{name}` do not cover the key space: there is a gap or an overlap in {}",
+            leases.join(", ")
         ),
         "This is a defect or a damaged store. Keep a copy of it, and give the projection a new name to start anew.",
     ))
-}
-
-fn overlap(a: &Bounds, b: &Bounds) -> bool {
-    a.min < b.max && b.min < a.max
 }

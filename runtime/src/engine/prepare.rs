@@ -315,7 +315,6 @@ async fn ready(
         jitter: Arc::clone(jitter),
         limits: setup.limits,
         batch: prepared.batch,
-        start: prepared.start,
     };
     Ok((Arc::new(runner), checkpoints))
 }

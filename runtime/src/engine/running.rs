@@ -8,14 +8,15 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{Ready, Setup};
-use crate::apply::Runner;
+use crate::apply::{Applied, Runner};
 use crate::board::{Board, Seat};
 use crate::clock::Clock;
 use crate::coordination::PumpReport;
-use crate::problem::causes::store_problem;
+use crate::lineage::heirs;
+use crate::problem::causes::{lease_gone, store_problem};
 use crate::problem::{Problem, codes};
 use crate::pulse::Pulse;
-use crate::pump::Pump;
+use crate::pump::{Ended, Pump, needs_a_person};
 use crate::reporter::Reporter;
 use crate::store::{Checkpoint, StoreError};
 
@@ -69,6 +70,8 @@ struct Post {
     runner: Arc<Runner>,
     checkpoint: Checkpoint,
     seat: Arc<Seat>,
+    /// Where the seats of its children will be.
+    board: Arc<Board>,
     /// Ends all pumps of the projection.
     stop: CancellationToken,
 }
@@ -78,7 +81,7 @@ impl Running {
         let Ready { setup, runners, .. } = ready;
         let stop = CancellationToken::new();
         let abort = CancellationToken::new();
-        let mut board = Board::new(Arc::clone(&setup.clock));
+        let board = Arc::new(Board::new(Arc::clone(&setup.clock)));
         let mut posts = Vec::new();
         for (runner, checkpoints) in runners {
             let stop = stop.child_token();
@@ -89,11 +92,11 @@ impl Running {
                     runner: Arc::clone(&runner),
                     checkpoint,
                     seat,
+                    board: Arc::clone(&board),
                     stop: stop.clone(),
                 });
             }
         }
-        let board = Arc::new(board);
         let Setup {
             coordination,
             instance,
@@ -108,7 +111,7 @@ impl Running {
             limits.drain,
         );
         let reporter = Reporter::start(Arc::clone(&board), coordination, instance, clock, limits);
-        let supervisor = tokio::spawn(supervise(posts, until, patience));
+        let supervisor = tokio::spawn(supervise(posts, Arc::clone(&board), until, patience));
         Self {
             board,
             stop,
@@ -170,12 +173,11 @@ impl Running {
                 .because(error),
             ],
         };
-        let reports = self.board.reports();
-        let letters = self.board.seats().iter().map(|seat| seat.letters()).sum();
+        let Applied { hooked, letters } = self.board.total();
         self.reporter.end();
         Summary {
-            applied: reports.iter().map(|report| report.applied).sum(),
-            letters,
+            applied: hooked as u64,
+            letters: letters as u64,
             failed,
         }
     }
@@ -201,15 +203,16 @@ async fn patience(
     clock.sleep(GRACE).await;
 }
 
-/// Keeps every pump going until it ends by itself (I11), or until patience ends.
+/// Keeps every pump going until it ends by itself (I11), or until patience ends. One whose range was split is followed by
+/// those of its children.
 async fn supervise(
     posts: Vec<Post>,
+    board: Arc<Board>,
     until: Until,
     patience: impl Future<Output = ()>,
 ) -> Vec<Problem> {
     let mut pumps = JoinSet::new();
     let mut problems = Vec::new();
-    let seats: Vec<_> = posts.iter().map(|post| Arc::clone(&post.seat)).collect();
     for post in posts {
         pumps.spawn(post.keep(until));
     }
@@ -217,14 +220,19 @@ async fn supervise(
     loop {
         tokio::select! {
             ended = pumps.join_next() => match ended {
-                Some(Ok(None)) => {}
-                Some(Ok(Some(problem))) => problems.push(problem),
+                Some(Ok(Kept::Ended)) => {}
+                Some(Ok(Kept::Failed(problem))) => problems.push(problem),
+                Some(Ok(Kept::Split(children))) => {
+                    for post in children {
+                        pumps.spawn(post.keep(until));
+                    }
+                }
                 // `keep` catches what a pump panics with; this is the runtime going down.
                 Some(Err(error)) => tracing::error!("a pump's task ended unexpectedly: {error}"),
                 None => return problems,
             },
             () = &mut patience => {
-                problems.extend(seats.iter().filter(|seat| seat.is_going()).map(blocked));
+                problems.extend(board.seats().iter().filter(|seat| seat.is_going()).map(blocked));
                 pumps.detach_all();
                 return problems;
             }
@@ -248,16 +256,25 @@ fn blocked(seat: &Arc<Seat>) -> Problem {
     )
 }
 
+/// What came of a post.
+enum Kept {
+    Ended,
+    Failed(Problem),
+    /// Its range was split: the posts of the children.
+    Split(Vec<Post>),
+}
+
 impl Post {
     /// Runs the pump, and takes the lease anew after a panic of our own.
-    async fn keep(self, until: Until) -> Option<Problem> {
+    async fn keep(self, until: Until) -> Kept {
         let mut falls = 0_u32;
         loop {
             match tokio::spawn(self.clone().once(until)).await {
-                Ok(Ok(())) => {
+                Ok(Ok(Ended::Stopped)) => {
                     self.seat.stop();
-                    return None;
+                    return Kept::Ended;
                 }
+                Ok(Ok(Ended::Split(children))) => return Kept::Split(self.succeed(children)),
                 Ok(Err(problem)) => {
                     // A job's problems are its result, told at its end; whoever goes on is told now.
                     if until == Until::Stopped {
@@ -266,7 +283,7 @@ impl Post {
                     self.seat.fail(crate::apply::chain(&problem).join(": "));
                     // What ends one range of a projection ends the projection: half a read model is no read model.
                     self.stop.cancel();
-                    return Some(problem);
+                    return Kept::Failed(problem);
                 }
                 Err(fall) => {
                     falls = falls.saturating_add(1);
@@ -282,7 +299,7 @@ impl Post {
                         .because(fall);
                         self.seat.fail(crate::apply::chain(&problem).join(": "));
                         self.stop.cancel();
-                        return Some(problem);
+                        return Kept::Failed(problem);
                     }
                     let delay = self
                         .runner
@@ -305,18 +322,36 @@ impl Post {
         }
     }
 
-    async fn once(self, until: Until) -> Result<(), Problem> {
+    /// Posts for the children of this one's range, in its place.
+    fn succeed(&self, children: Vec<Checkpoint>) -> Vec<Self> {
+        let bounds = children.iter().map(|child| &child.bounds);
+        let seats = self.board.succeed(&self.seat, bounds);
+        let posts = children.into_iter().zip(seats);
+        posts
+            .map(|(checkpoint, seat)| Self {
+                checkpoint,
+                seat,
+                ..self.clone()
+            })
+            .collect()
+    }
+
+    async fn once(self, until: Until) -> Result<Ended, Problem> {
         let mut tries = 0_u32;
         let pump = loop {
-            let pulse = Arc::clone(&self.seat.pulse);
-            match Pump::take(Arc::clone(&self.runner), &self.checkpoint, pulse).await {
-                Ok(pump) => break pump,
+            match self.take().await {
+                Ok(Taken::Pump(pump)) => break pump,
+                Ok(Taken::Heirs(children)) => return Ok(Ended::Split(children)),
+                Ok(Taken::Nothing) => {
+                    let Self {
+                        runner, checkpoint, ..
+                    } = &self;
+                    return Err(lease_gone(&runner.id.name, &checkpoint.bounds));
+                }
                 // No waiting mends these: a person must.
-                Err(
-                    error @ (StoreError::ReadOnly { .. }
-                    | StoreError::Schema { .. }
-                    | StoreError::Corrupt { .. }),
-                ) => return Err(store_problem(&self.runner.id.name, error)),
+                Err(error) if needs_a_person(&error) => {
+                    return Err(store_problem(&self.runner.id.name, error));
+                }
                 Err(error) => {
                     tries = tries.saturating_add(1);
                     if until.ends_after(tries) {
@@ -331,7 +366,7 @@ impl Post {
                     self.seat
                         .wait(0, why, crate::clock::after(self.runner.clock.now(), delay));
                     tokio::select! {
-                        () = self.stop.cancelled() => return Ok(()),
+                        () = self.stop.cancelled() => return Ok(Ended::Stopped),
                         () = self.runner.clock.sleep(delay) => {}
                     }
                 }
@@ -339,4 +374,24 @@ impl Post {
         };
         pump.run(until, &self.stop, &self.seat).await
     }
+
+    /// Takes the lease, or finds those that it was split into: by this very post, before it panicked.
+    async fn take(&self) -> Result<Taken, StoreError> {
+        let Self {
+            runner, checkpoint, ..
+        } = self;
+        let pulse = Arc::clone(&self.seat.pulse);
+        if let Some(pump) = Pump::take(Arc::clone(runner), checkpoint, pulse).await? {
+            return Ok(Taken::Pump(pump));
+        }
+        let heirs = heirs(&*runner.store, checkpoint).await?;
+        Ok(heirs.map_or(Taken::Nothing, Taken::Heirs))
+    }
+}
+
+/// What there was to take.
+enum Taken {
+    Pump(Pump),
+    Heirs(Vec<Checkpoint>),
+    Nothing,
 }

@@ -151,8 +151,8 @@ impl Feed for EmulatorFeed {
         Box::pin(async { self.end(bounds) })
     }
 
-    /// Sequence numbers between, which in latest-version mode include versions that were
-    /// superseded since.
+    /// Sequence numbers between, which in latest-version mode include versions that were superseded since; of a
+    /// range that was split, those of all its parts.
     fn backlog<'a>(
         &'a self,
         bounds: &'a Bounds,
@@ -160,8 +160,14 @@ impl Feed for EmulatorFeed {
         position: &'a Position,
     ) -> BoxFuture<'a, Result<Option<u64>, FeedError>> {
         Box::pin(async {
-            let (end, at) = (self.end(bounds)?, self.sequence(position)?);
-            Ok(Some(end.saturating_sub(at)))
+            let at = self.sequence(position)?;
+            let mut backlog = 0;
+            for range in self.ranges().await? {
+                if let Some(part) = bounds.inside(&range.bounds) {
+                    backlog += self.end(&part)?.saturating_sub(at);
+                }
+            }
+            Ok(Some(backlog))
         })
     }
 
@@ -171,7 +177,8 @@ impl Feed for EmulatorFeed {
                 return std::future::pending().await;
             };
             let changed = self.collection.changed(&bounds.min, &bounds.max, after);
-            if changed.await.is_err() {
+            // Of a range that was split the next read tells.
+            if changed.await.is_err() && self.end(bounds).is_ok() {
                 std::future::pending::<()>().await;
             }
         })

@@ -2,7 +2,8 @@
 
 use super::{Problem, codes};
 use crate::feed::FeedError;
-use crate::store::StoreError;
+use crate::position::Bounds;
+use crate::store::{SplitError, StoreError};
 
 /// A store's error, as a problem of a projection.
 pub(crate) fn store_problem(projection: &str, error: StoreError) -> Problem {
@@ -37,6 +38,36 @@ pub(crate) fn store_problem(projection: &str, error: StoreError) -> Problem {
     .because(error)
 }
 
+/// A lease that is neither there nor split.
+pub(crate) fn lease_gone(projection: &str, bounds: &Bounds) -> Problem {
+    Problem::new(
+        codes::STORE_CORRUPT,
+        format!("the checkpoint of projection `{projection}` on range {bounds} is gone"),
+        "Somebody deleted it from the store. Start the projector again: it begins anew by its start option.",
+    )
+}
+
+/// Why a lease was not split, as a problem of a projection.
+pub(crate) fn split_problem(projection: &str, error: SplitError) -> Problem {
+    let (code, help) = match error {
+        SplitError::Store(error) => return store_problem(projection, error),
+        SplitError::Fenced(_) => (
+            codes::LEASE_LOST,
+            "Find the other program that runs on this store, and let one of the two go on.",
+        ),
+        SplitError::Untiled { .. } => (
+            codes::RANGES_UNCOVERED,
+            "The feed lists ranges with a gap or an overlap. This is a defect; please report it with the log.",
+        ),
+    };
+    Problem::new(
+        code,
+        format!("projection `{projection}` cannot split a lease"),
+        help,
+    )
+    .because(error)
+}
+
 /// What can be done where ranges were merged under an all-versions projection.
 pub(crate) const MERGED: &str = "Nothing was skipped or stored. Give the projection a new name, so that it starts at now: what was written between its last checkpoint and that start is not told to it. Or run it in latest-version mode under a new name, with `soft_delete(…)` for deletes: that mode reads on through merges.";
 
@@ -59,7 +90,10 @@ pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
             codes::BAD_POSITION,
             "The store belongs to another feed, or is damaged.",
         ),
-        FeedError::Gone { .. } => (codes::RANGE_GONE, "Start the projector again."),
+        FeedError::Gone { .. } => (
+            codes::RANGE_GONE,
+            "Nothing was lost. Start the projector again once the split is done; it goes on from its checkpoints.",
+        ),
         FeedError::Merged { .. } => (codes::RANGES_MERGED, MERGED),
         FeedError::Missing { .. } => (
             codes::COLLECTION_MISSING,

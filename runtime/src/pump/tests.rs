@@ -154,11 +154,11 @@ impl Rig {
             jitter: Arc::new(Jitter::new(1)),
             limits: Limits::default(),
             batch: 3,
-            start: Start::Beginning,
         };
         let pulse = Arc::new(Pulse::new(CancellationToken::new()));
         let pump = Pump::take(Arc::new(runner), &checkpoint, pulse)
             .await
+            .unwrap()
             .unwrap();
         Self {
             feed,
@@ -432,7 +432,7 @@ async fn until_the_end_of_the_feed_no_failure_is_waited_for_without_limit() {
             source: "connection refused".into(),
         });
     }
-    let mut board = crate::board::Board::new(Arc::new(rig.clock.clone()));
+    let board = crate::board::Board::new(Arc::new(rig.clock.clone()));
     let checkpoint = &rig.pump.checkpoint;
     let seat = board.seat(
         checkpoint.projection.clone(),

@@ -8,6 +8,7 @@ mod commits;
 mod letters;
 mod material;
 mod races;
+mod splits;
 
 use std::fmt;
 use std::future::Future;
@@ -88,6 +89,7 @@ fn all() -> impl Iterator<Item = &'static Case> {
         commits::CASES,
         letters::CASES,
         races::CASES,
+        splits::CASES,
     ]
     .into_iter()
     .flatten()

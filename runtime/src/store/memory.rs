@@ -15,7 +15,10 @@ use projectionist::extract::tx::{Transaction, TxError, TxErrorClass};
 use projectionist::sql::{Row, Value};
 use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 
-use super::{Advance, Checkpoint, CommitError, Effects, NewCheckpoint, Store, StoreError, Table};
+use super::{
+    Advance, Checkpoint, CommitError, Effects, NewCheckpoint, Split, SplitError, Store, StoreError,
+    Table,
+};
 use crate::letters::{Letter, LetterFilter, LetterStatus, NewLetter};
 use crate::position::{LeaseId, ProjectionId};
 
@@ -188,6 +191,20 @@ impl Data {
         Ok(())
     }
 
+    fn split(&mut self, split: &Split) -> Result<Vec<Checkpoint>, SplitError> {
+        let parent = self
+            .checkpoints
+            .get(&split.lease)
+            .filter(|row| row.epoch == split.epoch && row.version == split.version)
+            .ok_or_else(|| SplitError::Fenced(split.lease.clone()))?;
+        let children = split.divide(parent)?;
+        self.checkpoints.remove(&split.lease);
+        for child in &children {
+            self.checkpoints.insert(child.lease.clone(), child.clone());
+        }
+        Ok(children)
+    }
+
     fn put(&mut self, content: NewLetter) {
         let of = (content.projection.clone(), content.key.clone());
         if self.lettered.insert(of) {
@@ -239,6 +256,18 @@ impl Store for MemoryStore {
         Box::pin(async {
             let lease = new.projection.lease(&new.bounds);
             let mut data = self.0.data();
+            let other = data.checkpoints.values().find(|row| {
+                row.projection == new.projection
+                    && row.lease != lease
+                    && row.bounds.overlaps(&new.bounds)
+            });
+            if let Some(other) = other {
+                return Err(StoreError::Overlap {
+                    store: DATABASE.to_owned(),
+                    bounds: new.bounds.clone(),
+                    standing: other.bounds.clone(),
+                });
+            }
             let row = data
                 .checkpoints
                 .entry(lease)
@@ -271,6 +300,10 @@ impl Store for MemoryStore {
                 row.clone()
             }))
         })
+    }
+
+    fn split<'a>(&'a self, split: &'a Split) -> BoxFuture<'a, Result<Vec<Checkpoint>, SplitError>> {
+        Box::pin(async move { self.0.data().split(split) })
     }
 
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>> {

@@ -9,6 +9,7 @@ pub mod lock;
 mod page;
 mod rows;
 mod schema;
+mod split;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -26,7 +27,7 @@ use sqlx::{
 use self::connect::{Slot, Writer};
 use self::page::SqlitePage;
 use self::rows::checkpoint_columns;
-use super::{Checkpoint, Effects, NewCheckpoint, Store, StoreError, Table};
+use super::{Checkpoint, Effects, NewCheckpoint, Split, SplitError, Store, StoreError, Table};
 use crate::letters::{Letter, LetterFilter};
 use crate::position::{LeaseId, Position};
 
@@ -147,7 +148,11 @@ impl SqliteStore {
         sqlx::query(
             "insert into projectionist_checkpoints (lease, tenant, collection, name, generation, rid,
                  range_min, range_max, mode, epoch, version, start, position, changed_at)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12)
+             select $1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12
+             where not exists (
+                 select 1 from projectionist_checkpoints
+                 where tenant = $2 and collection = $3 and name = $4 and generation = $5
+                   and range_min < $8 and $7 < range_max)
              on conflict (lease) do nothing",
         )
         .bind(lease.as_str())
@@ -168,15 +173,32 @@ impl SqliteStore {
         let row = sqlx::query(concat!(
             "select ",
             checkpoint_columns!(),
-            " from projectionist_checkpoints where lease = $1"
+            " from projectionist_checkpoints
+              where tenant = $1 and collection = $2 and name = $3 and generation = $4
+                and range_min < $6 and $5 < range_max
+              order by lease <> $7 limit 1"
         ))
+        .bind(&projection.tenant)
+        .bind(&projection.collection)
+        .bind(&projection.name)
+        .bind(projection.generation)
+        .bind(&bounds.min)
+        .bind(&bounds.max)
         .bind(lease.as_str())
         .fetch_one(&mut writer.conn)
         .await
         .map_err(failed)?;
         writer.forbid();
         lent.give_back();
-        rows::checkpoint(&row, &self.0.path)
+        let row = rows::checkpoint(&row, &self.0.path)?;
+        if row.lease == lease {
+            return Ok(row);
+        }
+        Err(StoreError::Overlap {
+            store: self.0.path.display().to_string(),
+            bounds: bounds.clone(),
+            standing: row.bounds,
+        })
     }
 
     async fn raise_epoch(
@@ -317,6 +339,10 @@ impl Store for SqliteStore {
         at: Timestamp,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, StoreError>> {
         Box::pin(self.raise_epoch(lease, at))
+    }
+
+    fn split<'a>(&'a self, split: &'a Split) -> BoxFuture<'a, Result<Vec<Checkpoint>, SplitError>> {
+        Box::pin(split::split(&self.0, split))
     }
 
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>> {
