@@ -382,7 +382,7 @@ impl Post {
         } = self;
         let pulse = Arc::clone(&self.seat.pulse);
         if let Some(pump) = Pump::take(Arc::clone(runner), checkpoint, pulse).await? {
-            return Ok(Taken::Pump(pump));
+            return Ok(Taken::Pump(Box::new(pump)));
         }
         let heirs = heirs(&*runner.store, checkpoint).await?;
         Ok(heirs.map_or(Taken::Nothing, Taken::Heirs))
@@ -391,7 +391,7 @@ impl Post {
 
 /// What there was to take.
 enum Taken {
-    Pump(Pump),
+    Pump(Box<Pump>),
     Heirs(Vec<Checkpoint>),
     Nothing,
 }

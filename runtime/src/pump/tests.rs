@@ -1,5 +1,7 @@
 //! The pump's promises, on a scripted feed and the memory store.
 
+mod splits;
+
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
@@ -117,6 +119,10 @@ struct Rig {
 
 impl Rig {
     async fn new(act: Act) -> Self {
+        Self::of(act, Mode::LatestVersion, "beginning", None).await
+    }
+
+    async fn of(act: Act, mode: Mode, start: &str, position: Option<Position>) -> Self {
         let feed = Arc::new(ScriptFeed::new("things", None));
         let store = Arc::new(MemoryStore::default());
         let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
@@ -134,9 +140,9 @@ impl Rig {
                 min: String::new(),
                 max: "FF".to_owned(),
             },
-            mode: Mode::LatestVersion,
-            start: "beginning".to_owned(),
-            position: None,
+            mode,
+            start: start.to_owned(),
+            position,
             at: clock.now(),
         };
         let checkpoint = store.create(&new).await.unwrap();

@@ -144,7 +144,7 @@ async fn a_fenced_owner_cannot_split(subject: Shared) -> Outcome {
     let thief = take(&*subject, &owned).await?;
     let outcome = subject.store().split(&halves(&owned)).await;
     claim!(is_fenced(&outcome), "it was not fenced: {outcome:?}");
-    same!(all(&*subject).await?, [thief.clone()]);
+    same!(*all(&*subject).await?, *std::slice::from_ref(&thief));
     subject.store().split(&halves(&thief)).await?;
     // The lease that it knew is gone: no difference to it.
     let outcome = subject.store().split(&halves(&owned)).await;
@@ -229,7 +229,7 @@ async fn parts_that_do_not_make_up_the_range_are_refused(subject: Shared) -> Out
             "{parts:?} was not refused: {outcome:?}"
         );
     }
-    same!(all(&*subject).await?, [owned.clone()]);
+    same!(*all(&*subject).await?, *std::slice::from_ref(&owned));
     committed(&*subject, &owned).await?;
     Ok(())
 }
