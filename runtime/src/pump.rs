@@ -152,6 +152,17 @@ impl Pump {
         }
     }
 
+    /// Pumps for the children, in the place of this one.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn succeeded(&self, children: &[Checkpoint]) -> Result<Vec<Self>, StoreError> {
+        let mut pumps = Vec::with_capacity(children.len());
+        for child in children {
+            let pulse = Arc::new(Pulse::new(self.pulse.abort.clone()));
+            pumps.extend(Self::take(Arc::clone(&self.runner), child, pulse).await?);
+        }
+        Ok(pumps)
+    }
+
     /// Steps until told to stop, until the end of the feed, or until it fails for good.
     pub(crate) async fn run(
         mut self,

@@ -4,16 +4,13 @@
 //! Only the owner splits, between two pages, in one transaction: before it the parent goes on after a restart, after it the
 //! children do.
 
-use std::sync::Arc;
-
 use super::{Pump, Step, sentence};
 use crate::clock::after;
 use crate::feed::{FeedError, FeedPage};
 use crate::lineage::{Extent, divide, heirs, merged};
 use crate::position::Bounds;
 use crate::problem::causes::{feed_problem, lease_gone, split_problem, store_problem};
-use crate::pulse::Pulse;
-use crate::store::{Checkpoint, SplitError, StoreError};
+use crate::store::{SplitError, StoreError};
 
 /// So many lists in a row that do not show a split end the projection: about ten minutes, by the default limits.
 const STALE_LISTS: u32 = 20;
@@ -110,17 +107,6 @@ impl Pump {
 
     fn collection(&self) -> &str {
         &self.runner.feed.source().container
-    }
-
-    /// Pumps for the children, in the place of this one.
-    #[cfg(feature = "testing")]
-    pub(crate) async fn succeeded(&self, children: &[Checkpoint]) -> Result<Vec<Self>, StoreError> {
-        let mut pumps = Vec::with_capacity(children.len());
-        for child in children {
-            let pulse = Arc::new(Pulse::new(self.pulse.abort.clone()));
-            pumps.extend(Self::take(Arc::clone(&self.runner), child, pulse).await?);
-        }
-        Ok(pumps)
     }
 }
 
