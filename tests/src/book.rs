@@ -17,6 +17,9 @@ mod modes {}
 #[doc = include_str!("../../book/src/testing.md")]
 mod testing {}
 
+#[doc = include_str!("../../book/src/cosmos.md")]
+mod cosmos {}
+
 #[doc = include_str!("../../book/src/settings.md")]
 mod settings {}
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use projectionist_emulator::gateway::{Gateway, GatewayOptions, MovableClock, WELL_KNOWN_KEY};
 use projectionist_emulator::{Collection, CollectionConfig, Emulator, Options, PartitionKey};
+use projectionist_runtime::clock::{Clock as _, SystemClock};
 use serde_json::json;
 
 use super::program::{Shelf, text};
@@ -30,7 +31,7 @@ impl World {
             .build()
             .unwrap();
         let clock = MovableClock::default();
-        let now = clock.over(Arc::new(jiff::Timestamp::now));
+        let now = clock.over(Arc::new(|| SystemClock.now()));
         let emulator = Emulator::in_memory(Options::new(now).seed(7));
         emulator.create_database("library").unwrap();
         let gateway = GatewayOptions::new(0);

@@ -8,6 +8,8 @@ use projectionist::needs::Mode;
 use projectionist_emulator::gateway::{Gateway, GatewayOptions, Switches, WELL_KNOWN_KEY};
 use projectionist_emulator::{Collection, CollectionConfig, Emulator, Options, PartitionKey};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use super::account::Account;
 use super::{CosmosFeed, Target};
@@ -73,6 +75,77 @@ impl World {
                 json!({"id": format!("u{number}"), "tenant": format!("t{number}"), "n": number});
             self.collection().upsert(body.to_string()).unwrap();
         }
+    }
+}
+
+/// Tells the gateway what is to go wrong.
+async fn control(world: &World, what: &str, body: &Value) {
+    let body = body.to_string();
+    let request = format!(
+        "POST /_control/{what} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let address = ("127.0.0.1", world.gateway.port());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+async fn troubled() -> World {
+    let mut options = GatewayOptions::new(0);
+    options.control = true;
+    let setup = CollectionConfig::new("/tenant").ranges(2).retention(WEEK);
+    World::new(setup, options).await
+}
+
+#[tokio::test]
+async fn throttling_is_waited_out_in_place() {
+    let world = troubled().await;
+    world.put(0..20);
+    let feed = world.feed().await;
+    control(
+        &world,
+        "throttle",
+        &json!({"requests": 5, "retryAfterMs": 1}),
+    )
+    .await;
+    let (found, _) = drain(&feed, &whole(), Mode::LatestVersion, From::Beginning).await;
+    assert_eq!(sorted(found), (0..20).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn after_any_error_reading_goes_on_from_the_last_position() {
+    for mode in [Mode::LatestVersion, Mode::AllVersionsAndDeletes] {
+        let world = troubled().await;
+        let feed = world.feed().await;
+        let mut from = From::Position(
+            read(&feed, &whole(), mode, From::Now, 3)
+                .await
+                .unwrap()
+                .position,
+        );
+        world.put(0..60);
+        let plan = json!({"rate": 0.95, "seed": 11, "status": [408, 410, 429, 449, 500, 503], "limit": 600});
+        control(&world, "faults", &plan).await;
+        let mut failures = 0;
+        let mut found = Vec::new();
+        loop {
+            match read(&feed, &whole(), mode, from.clone(), 3).await {
+                Ok(page) => {
+                    found.extend(page.changes.iter().map(number));
+                    from = From::Position(page.position);
+                    if page.caught_up {
+                        break;
+                    }
+                }
+                Err(FeedError::Unavailable { .. }) => failures += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+        assert_eq!(sorted(found), (0..60).collect::<Vec<_>>(), "{mode}");
+        assert!(failures > 0, "the SDK absorbed them all");
     }
 }
 

@@ -15,7 +15,7 @@ fn of(items: Value, mode: Mode, paths: &[&'static str]) -> Vec<RawChange> {
     changes(&items, mode, &KeyPaths::new(&paths))
 }
 
-fn one(item: Value, mode: Mode) -> RawChange {
+fn one(item: &Value, mode: Mode) -> RawChange {
     of(json!([item]), mode, &["/pk"]).remove(0)
 }
 
@@ -30,7 +30,7 @@ fn a_create_and_a_replace_carry_everything() {
         "current": {"id": "1", "pk": "a", "_etag": "\"e1\"", "_ts": 5, "n": 1.5},
         "metadata": {"operationType": "create", "lsn": 7, "crts": 1_764_547_200, "previousImageLSN": 0, "timeToLiveExpired": false}
     });
-    let change = one(create, AVAD);
+    let change = one(&create, AVAD);
     assert_eq!(change.operation, Operation::Create);
     assert_eq!((&*change.id, &*change.partition_key), ("1", "[\"a\"]"));
     assert_eq!(change.etag.as_deref(), Some("\"e1\""));
@@ -44,7 +44,7 @@ fn a_create_and_a_replace_carry_everything() {
             "current": {"id": "1", "pk": "a"}, "previous": previous,
             "metadata": {"operationType": "replace", "lsn": 8, "crts": 1}
         });
-        let change = one(replace, AVAD);
+        let change = one(&replace, AVAD);
         assert_eq!(change.operation, Operation::Replace);
         assert!(change.previous.is_none());
     }
@@ -52,7 +52,7 @@ fn a_create_and_a_replace_carry_everything() {
         "current": {"id": "1", "pk": "a"}, "previous": {"id": "1", "pk": "a", "n": 1},
         "metadata": {"operationType": "replace", "lsn": 8}
     });
-    assert!(one(replace, AVAD).previous.is_some());
+    assert!(one(&replace, AVAD).previous.is_some());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_delete_is_named_by_its_metadata_in_every_form() {
             if let Some(current) = current {
                 item["current"] = current;
             }
-            let change = one(item, AVAD);
+            let change = one(&item, AVAD);
             assert_eq!(change.operation, Operation::Delete);
             assert_eq!(
                 (&*change.id, &*change.partition_key),
@@ -103,7 +103,7 @@ fn a_delete_is_named_by_its_metadata_in_every_form() {
 #[test]
 fn a_delete_without_names_is_named_by_what_it_carries() {
     let item = json!({"current": {}, "previous": {"id": "x", "pk": 3, "_etag": "e"}, "metadata": {"operationType": "delete", "lsn": 9}});
-    let change = one(item, AVAD);
+    let change = one(&item, AVAD);
     assert_eq!((&*change.id, &*change.partition_key), ("x", "[3]"));
     assert!(change.previous.is_some() && change.etag.is_none());
 }
@@ -150,7 +150,7 @@ fn latest_versions_are_upserts_with_and_without_envelope() {
         json!({"current": {"id": "1", "pk": "a", "_ts": 5, "_lsn": 7}}),
         json!({"id": "1", "pk": "a", "_ts": 5, "_lsn": 7}),
     ] {
-        let change = one(item, Mode::LatestVersion);
+        let change = one(&item, Mode::LatestVersion);
         assert_eq!(change.operation, Operation::Upsert);
         assert_eq!((&*change.id, &*change.partition_key), ("1", "[\"a\"]"));
         assert_eq!(change.sequence, Some(7));
@@ -160,6 +160,8 @@ fn latest_versions_are_upserts_with_and_without_envelope() {
 
 #[test]
 fn operations_of_the_future_are_writes_and_nothing_fails_a_page() {
+    use Operation::{Create, Delete, Replace};
+
     let items = json!([
         {"current": {"id": "1"}, "metadata": {"operationType": "compact", "lsn": 1}},
         {"current": {"id": "2"}},
@@ -174,7 +176,6 @@ fn operations_of_the_future_are_writes_and_nothing_fails_a_page() {
         .iter()
         .map(|change| (change.operation, change.id.to_string()))
         .collect();
-    use Operation::{Create, Delete, Replace};
     let expected = [
         (Replace, "1"),
         (Replace, "2"),
