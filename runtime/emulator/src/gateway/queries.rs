@@ -56,7 +56,12 @@ fn parse(asked: &Asked) -> Result<Query, Refusal> {
     } = asked.json()?;
     let parameters = parameters
         .into_iter()
-        .filter_map(|Named { name, value }| Some(Parameter { name, value: value? }))
+        .filter_map(|Named { name, value }| {
+            Some(Parameter {
+                name,
+                value: value?,
+            })
+        })
         .collect();
     let refused = |error: QueryError| Refusal::bad(error.to_string());
     let mut query = Query::parse(&query, parameters).map_err(refused)?;
