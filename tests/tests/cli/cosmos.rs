@@ -199,6 +199,22 @@ fn a_wrong_key_is_refused_and_never_shown() {
 }
 
 #[test]
+fn an_identity_that_nobody_has_is_told_with_what_was_tried() {
+    let world = World::new(room().retention(DAY));
+    let path = world.shelf.path().join("projector.toml");
+    let settings = fs::read_to_string(&path).unwrap();
+    let key = format!("key = \"{WELL_KNOWN_KEY}\"");
+    fs::write(&path, settings.replace(&key, "auth = \"developer\"")).unwrap();
+    // Without the tools nobody is signed in, whoever runs this test.
+    let mut check = world.shelf.command(&["check"]);
+    let output = check.env("PATH", "").output().unwrap();
+    let prose = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{prose}");
+    assert!(prose.starts_with("error[access-denied]: "), "{prose}");
+    assert!(prose.contains("developer: "), "{prose}");
+}
+
+#[test]
 fn an_account_that_does_not_answer_is_named() {
     let world = World::new(room().retention(DAY));
     // Nothing listens there.
