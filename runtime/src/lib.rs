@@ -30,7 +30,7 @@ pub mod position;
 pub mod problem;
 mod pulse;
 mod pump;
-#[cfg(all(feature = "cosmos", feature = "emulator", feature = "sqlite"))]
+#[cfg(all(feature = "emulator", feature = "sqlite"))]
 mod remote;
 mod reporter;
 pub mod store;

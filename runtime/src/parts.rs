@@ -23,6 +23,7 @@ use crate::engine::{DEFAULT_BATCH, Engine, Prepared, Setup};
 use crate::feed::Feed;
 use crate::local::{Local, serve};
 use crate::problem::{Problem, Problems, codes};
+use crate::remote;
 use crate::store::Store;
 use crate::store::sqlite::lock::{Holder, InstanceLock};
 
@@ -99,18 +100,6 @@ pub(crate) fn unknown_collection(config: &Config, name: &str) -> Problem {
     )
 }
 
-/// The feeds of Azure Cosmos DB, if it is the feed.
-async fn remote(
-    config: &Config,
-    defs: &[&'static ProjectionDef],
-) -> Result<Option<BTreeMap<String, Arc<dyn Feed>>>, Problems> {
-    match config.feed {
-        #[cfg(feature = "cosmos")]
-        Some(FeedKind::Cosmos) => crate::remote::feeds(config, defs).await.map(Some),
-        _ => Ok(None),
-    }
-}
-
 /// Something that writes to the emulator's collections, where they are not the feed.
 pub(crate) fn not_local(what: &str) -> Problem {
     Problem::new(
@@ -142,7 +131,7 @@ impl Parts {
         };
         let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
         // Whatever is wrong there, nothing was made here.
-        let remote = remote(config, defs).await?;
+        let remote = remote::feeds(config, defs).await?;
         let (store, coordination) = stores(config).await?;
         let (local, server, feeds) = if let Some(feeds) = remote {
             (None, None, feeds)
@@ -171,7 +160,7 @@ impl Parts {
         defs: &[&'static ProjectionDef],
     ) -> Result<(Self, Option<Holder>), Problems> {
         let holder = holder(config)?;
-        let remote = remote(config, defs).await?;
+        let remote = remote::feeds(config, defs).await?;
         let (store, scratch) = inspected(config, holder.is_some()).await?;
         let (local, feeds) = if let Some(feeds) = remote {
             (None, feeds)

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SpanRound, Timestamp, Unit};
 use projectionist::registry::Registry;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use super::exit::Exit;
 use super::output::{note, print, print_json, table};
 use crate::clock::{Clock as _, SystemClock};
-use crate::config::{Config, FeedKind};
+use crate::config::Config;
 use crate::coordination::{PumpReport, PumpState};
 use crate::feed::{Feed, From, Read};
 use crate::letters::{Letter, LetterFilter};
@@ -20,6 +19,7 @@ use crate::local::{Access, Local};
 use crate::parts;
 use crate::position::{Bounds, LeaseId, Position};
 use crate::problem::{Problem, Problems};
+use crate::remote;
 use crate::store::{Checkpoint, Store, StoreError};
 
 /// What is known of one range of one projection.
@@ -182,15 +182,9 @@ struct View {
 
 impl View {
     async fn open(config: &Config, registry: &Registry) -> Result<Self, Problem> {
-        #[cfg(feature = "cosmos")]
-        if config.feed == Some(FeedKind::Cosmos) {
-            // Without an answer the rest is still worth showing.
-            const PATIENCE: Duration = Duration::from_secs(10);
-            let defs: Vec<_> = registry.iter().collect();
-            let feeds = tokio::select! {
-                feeds = crate::remote::reachable(config, &defs) => feeds,
-                () = SystemClock.sleep(PATIENCE) => BTreeMap::new(),
-            };
+        // Without an answer the rest is still worth showing.
+        let defs: Vec<_> = registry.iter().collect();
+        if let Some(feeds) = remote::reachable(config, &defs).await {
             return Ok(Self {
                 feeds: by_path(feeds),
                 ends: BTreeMap::new(),
