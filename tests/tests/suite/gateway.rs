@@ -46,14 +46,14 @@ impl Account {
     }
 
     fn settings(&self, containers: &[&str]) -> String {
-        let mut settings = format!(
-            "feed = \"cosmos\"\nstore = \"sqlite\"\npoll = \"200ms\"\nbackoff_max = \"500ms\"\n\n[accounts.local]\nendpoint = \"{}\"\nauth = \"key\"\nkey = \"{WELL_KNOWN_KEY}\"\n",
+        let collections: String = containers
+            .iter()
+            .flat_map(|container| ["\n[collections.", container, "]\ndatabase = \"shop\"\n"])
+            .collect();
+        format!(
+            "feed = \"cosmos\"\nstore = \"sqlite\"\npoll = \"200ms\"\nbackoff_max = \"500ms\"\n\n[accounts.local]\nendpoint = \"{}\"\nauth = \"key\"\nkey = \"{WELL_KNOWN_KEY}\"\n{collections}",
             self.gateway.url()
-        );
-        for container in containers {
-            settings += &format!("\n[collections.{container}]\ndatabase = \"shop\"\n");
-        }
-        settings
+        )
     }
 
     /// Lets so many of all requests about documents fail.
