@@ -88,7 +88,7 @@ impl Document {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         match &self.0 {
             Body::Text(json) => serde_json::from_slice(json),
-            Body::Tree(tree) => T::deserialize(&**tree),
+            Body::Tree(tree) => T::deserialize(tree.root()),
         }
     }
 
@@ -104,7 +104,7 @@ impl Document {
                 json.end()?;
                 Ok(value)
             }
-            Body::Tree(tree) => tree.deserialize_map(visitor),
+            Body::Tree(tree) => tree.root().deserialize_map(visitor),
         }
     }
 }

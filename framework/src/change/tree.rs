@@ -1,7 +1,8 @@
-//! A document that a feed already parsed: a tree, built once from what the feed's client hands over.
+//! A document that a feed already parsed, built once from what the feed's client hands over.
 //!
 //! Whatever is JSON becomes a [`Tree`], so that no document fails the page it came in; it is decoded from there into the
-//! hook's type, or scanned by filters, as often as needed and without a text in between.
+//! hook's type, or scanned by filters, as often as needed and without a text in between. It is two blocks of memory, however
+//! large the document: what the client allocated for each string is free again at once.
 
 mod decode;
 #[cfg(test)]
@@ -9,13 +10,42 @@ mod tests;
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-/// A JSON value. Numbers are kept as they were parsed.
-#[derive(Clone, Debug, PartialEq)]
+/// A JSON value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tree {
+    /// All names and strings.
+    text: String,
+    /// The values, each before those inside it; a field's name before its value.
+    nodes: Vec<Node>,
+}
+
+/// A value. What lies inside ends before the node at `end`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Node {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+    Text { start: u32, end: u32 },
+    List { count: u32, end: u32 },
+    Fields { count: u32, end: u32 },
+}
+
+/// A value inside a [`Tree`].
+#[derive(Clone, Copy, Debug)]
+pub struct Branch<'t> {
+    tree: &'t Tree,
+    at: usize,
+}
+
+/// What kind of value a [`Branch`] is. Numbers are kept as they were parsed.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Tree {
+pub enum Kind<'t> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -27,39 +57,112 @@ pub enum Tree {
     /// Any other number.
     Float(f64),
     /// A string.
-    Text(String),
-    /// An array.
-    List(Vec<Tree>),
-    /// An object, its fields in the order in which they came.
-    Fields(Vec<(String, Tree)>),
+    Text(&'t str),
+    /// An array of so many values.
+    List(usize),
+    /// An object of so many fields.
+    Fields(usize),
 }
 
 impl Tree {
-    /// The field of that name, if this is an object that has one. Of several the last counts.
-    pub fn get(&self, name: &str) -> Option<&Self> {
-        match self {
-            Self::Fields(fields) => fields
-                .iter()
-                .rev()
-                .find(|(field, _)| field == name)
-                .map(|(_, value)| value),
-            _ => None,
+    /// The value as a whole.
+    pub fn root(&self) -> Branch<'_> {
+        Branch { tree: self, at: 0 }
+    }
+
+    fn text(&self, start: u32, end: u32) -> &str {
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The node behind a value and all inside it.
+    fn behind(&self, at: usize) -> usize {
+        match self.nodes[at] {
+            Node::List { end, .. } | Node::Fields { end, .. } => end as usize,
+            _ => at + 1,
         }
     }
 
+    fn put<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        let start = place(self.text.len())?;
+        self.text.push_str(text);
+        let end = place(self.text.len())?;
+        self.nodes.push(Node::Text { start, end });
+        Ok(())
+    }
+}
+
+/// Documents have some megabytes at most.
+fn place<E: Error>(place: usize) -> Result<u32, E> {
+    u32::try_from(place).map_err(|_| E::custom("a document of gigabytes"))
+}
+
+impl<'t> Branch<'t> {
+    /// What kind of value it is.
+    pub fn kind(self) -> Kind<'t> {
+        match self.tree.nodes[self.at] {
+            Node::Null => Kind::Null,
+            Node::Bool(flag) => Kind::Bool(flag),
+            Node::Unsigned(number) => Kind::Unsigned(number),
+            Node::Signed(number) => Kind::Signed(number),
+            Node::Float(number) => Kind::Float(number),
+            Node::Text { start, end } => Kind::Text(self.tree.text(start, end)),
+            Node::List { count, .. } => Kind::List(count as usize),
+            Node::Fields { count, .. } => Kind::Fields(count as usize),
+        }
+    }
+
+    /// The field of that name, if this is an object that has one. Of several the last counts.
+    pub fn get(self, name: &str) -> Option<Self> {
+        self.fields()
+            .filter(|(field, _)| *field == name)
+            .last()
+            .map(|(_, value)| value)
+    }
+
+    /// The fields, if this is an object.
+    fn fields(self) -> impl Iterator<Item = (&'t str, Self)> {
+        let Self { tree, mut at } = self;
+        let count = match self.kind() {
+            Kind::Fields(count) => count,
+            _ => 0,
+        };
+        at += 1;
+        (0..count).map(move |_| {
+            let name = Self { tree, at }.as_str().unwrap_or_default();
+            let value = Self { tree, at: at + 1 };
+            at = tree.behind(value.at);
+            (name, value)
+        })
+    }
+
+    /// The values, if this is an array.
+    fn items(self) -> impl Iterator<Item = Self> {
+        let Self { tree, mut at } = self;
+        let count = match self.kind() {
+            Kind::List(count) => count,
+            _ => 0,
+        };
+        at += 1;
+        (0..count).map(move |_| {
+            let item = Self { tree, at };
+            at = tree.behind(at);
+            item
+        })
+    }
+
     /// The text, if this is a string.
-    pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
+    pub fn as_str(self) -> Option<&'t str> {
+        match self.kind() {
+            Kind::Text(text) => Some(text),
             _ => None,
         }
     }
 
     /// The number, if this is a whole one that fits.
-    pub fn as_i64(&self) -> Option<i64> {
-        match self {
-            Self::Unsigned(number) => i64::try_from(*number).ok(),
-            Self::Signed(number) => Some(*number),
+    pub fn as_i64(self) -> Option<i64> {
+        match self.kind() {
+            Kind::Unsigned(number) => i64::try_from(number).ok(),
+            Kind::Signed(number) => Some(number),
             _ => None,
         }
     }
@@ -67,91 +170,129 @@ impl Tree {
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Growth)
+        // Room for a document of a kilobyte.
+        let mut tree = Self {
+            text: String::with_capacity(1024),
+            nodes: Vec::with_capacity(64),
+        };
+        Growth(&mut tree).deserialize(deserializer)?;
+        Ok(tree)
     }
 }
 
-/// Builds a tree, taking over what the parser already owns.
-struct Growth;
+/// Appends a value.
+struct Growth<'t>(&'t mut Tree);
 
-/// A length that somebody else announces is believed only so far.
-fn cautious(hint: Option<usize>) -> usize {
-    hint.unwrap_or_default().min(4096)
+impl Growth<'_> {
+    fn leaf(self, node: Node) {
+        self.0.nodes.push(node);
+    }
 }
 
-impl<'de> Visitor<'de> for Growth {
-    type Value = Tree;
+impl<'de> DeserializeSeed<'de> for Growth<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Growth<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.leaf(Node::Null);
+        Ok(())
     }
 
-    fn visit_none<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+    fn visit_none<E>(self) -> Result<(), E> {
+        self.leaf(Node::Null);
+        Ok(())
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
-        Tree::deserialize(deserializer)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.deserialize(deserializer)
     }
 
-    fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(flag))
+    fn visit_bool<E>(self, flag: bool) -> Result<(), E> {
+        self.leaf(Node::Bool(flag));
+        Ok(())
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
-        Ok(Tree::Unsigned(number))
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.leaf(Node::Unsigned(number));
+        Ok(())
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
-        Ok(u64::try_from(number).map_or(Tree::Signed(number), Tree::Unsigned))
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.leaf(u64::try_from(number).map_or(Node::Signed(number), Node::Unsigned));
+        Ok(())
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
-        Ok(Tree::Float(number))
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.leaf(Node::Float(number));
+        Ok(())
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(text.to_owned()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.0.put(text)
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Tree, E> {
-        Ok(Tree::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tree, A::Error> {
-        let mut items = Vec::with_capacity(cautious(seq.size_hint()));
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Self(tree) = self;
+        let at = tree.nodes.len();
+        tree.nodes.push(Node::Null);
+        let mut count = 0;
+        while seq.next_element_seed(Growth(tree))?.is_some() {
+            count += 1;
         }
-        Ok(Tree::List(items))
+        let end = place(tree.nodes.len())?;
+        tree.nodes[at] = Node::List { count, end };
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
-        let mut fields = Vec::with_capacity(cautious(map.size_hint()));
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(tree) = self;
+        let at = tree.nodes.len();
+        tree.nodes.push(Node::Null);
+        let mut count = 0;
+        while map.next_key_seed(Growth(tree))?.is_some() {
+            map.next_value_seed(Growth(tree))?;
+            count += 1;
         }
-        Ok(Tree::Fields(fields))
+        let end = place(tree.nodes.len())?;
+        tree.nodes[at] = Node::Fields { count, end };
+        Ok(())
+    }
+}
+
+impl Serialize for Branch<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.kind() {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Bool(flag) => serializer.serialize_bool(flag),
+            Kind::Unsigned(number) => serializer.serialize_u64(number),
+            Kind::Signed(number) => serializer.serialize_i64(number),
+            Kind::Float(number) => serializer.serialize_f64(number),
+            Kind::Text(text) => serializer.serialize_str(text),
+            Kind::List(_) => serializer.collect_seq(self.items()),
+            Kind::Fields(count) => {
+                let mut map = serializer.serialize_map(Some(count))?;
+                for (name, value) in self.fields() {
+                    map.serialize_entry(name, &value)?;
+                }
+                map.end()
+            }
+        }
     }
 }
 
 impl Serialize for Tree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(flag) => serializer.serialize_bool(*flag),
-            Self::Unsigned(number) => serializer.serialize_u64(*number),
-            Self::Signed(number) => serializer.serialize_i64(*number),
-            Self::Float(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::List(items) => serializer.collect_seq(items),
-            Self::Fields(fields) => {
-                serializer.collect_map(fields.iter().map(|(name, value)| (name, value)))
-            }
-        }
+        self.root().serialize(serializer)
     }
 }

@@ -1,28 +1,28 @@
 //! From a tree into a hook's type: what decodes from a text decodes from its tree, into the same value.
 
-use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
     Unexpected, VariantAccess, Visitor,
 };
 use serde_json::Error;
 
-use super::Tree;
+use super::{Branch, Kind};
 
 /// How `serde_json` asks for a value as it stands in the text.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-impl Tree {
-    fn unexpected(&self) -> Unexpected<'_> {
-        match self {
-            Self::Null => Unexpected::Unit,
-            Self::Bool(flag) => Unexpected::Bool(*flag),
-            Self::Unsigned(number) => Unexpected::Unsigned(*number),
-            Self::Signed(number) => Unexpected::Signed(*number),
-            Self::Float(number) => Unexpected::Float(*number),
-            Self::Text(text) => Unexpected::Str(text),
-            Self::List(_) => Unexpected::Seq,
-            Self::Fields(_) => Unexpected::Map,
+impl<'t> Branch<'t> {
+    fn unexpected(self) -> Unexpected<'t> {
+        match self.kind() {
+            Kind::Null => Unexpected::Unit,
+            Kind::Bool(flag) => Unexpected::Bool(flag),
+            Kind::Unsigned(number) => Unexpected::Unsigned(number),
+            Kind::Signed(number) => Unexpected::Signed(number),
+            Kind::Float(number) => Unexpected::Float(number),
+            Kind::Text(text) => Unexpected::Str(text),
+            Kind::List(_) => Unexpected::Seq,
+            Kind::Fields(_) => Unexpected::Map,
         }
     }
 }
@@ -38,29 +38,29 @@ macro_rules! as_found {
     };
 }
 
-impl<'de> Deserializer<'de> for &'de Tree {
+impl<'de> Deserializer<'de> for Branch<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self {
-            Tree::Null => visitor.visit_unit(),
-            Tree::Bool(flag) => visitor.visit_bool(*flag),
-            Tree::Unsigned(number) => visitor.visit_u64(*number),
-            Tree::Signed(number) => visitor.visit_i64(*number),
-            Tree::Float(number) => visitor.visit_f64(*number),
-            Tree::Text(text) => visitor.visit_borrowed_str(text),
-            Tree::List(items) => {
-                let mut items = Items(items.iter());
+        match self.kind() {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Bool(flag) => visitor.visit_bool(flag),
+            Kind::Unsigned(number) => visitor.visit_u64(number),
+            Kind::Signed(number) => visitor.visit_i64(number),
+            Kind::Float(number) => visitor.visit_f64(number),
+            Kind::Text(text) => visitor.visit_borrowed_str(text),
+            Kind::List(count) => {
+                let mut items = Items(Inside::of(self, count));
                 let value = visitor.visit_seq(&mut items)?;
-                match items.0.len() {
+                match items.0.count {
                     0 => Ok(value),
                     more => Err(Error::custom(format_args!("{more} elements too many"))),
                 }
             }
-            Tree::Fields(fields) => {
-                let mut fields = Fields::new(fields);
+            Kind::Fields(count) => {
+                let mut fields = Fields(Inside::of(self, count));
                 let value = visitor.visit_map(&mut fields)?;
-                match fields.rest.len() {
+                match fields.0.count {
                     0 => Ok(value),
                     more => Err(Error::custom(format_args!("{more} fields too many"))),
                 }
@@ -76,9 +76,9 @@ impl<'de> Deserializer<'de> for &'de Tree {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self {
-            Tree::Text(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
-            other => other.deserialize_any(visitor),
+        match self.kind() {
+            Kind::Text(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -87,9 +87,9 @@ impl<'de> Deserializer<'de> for &'de Tree {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self {
-            Tree::Null => visitor.visit_none(),
-            other => visitor.visit_some(other),
+        match self.kind() {
+            Kind::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if name == RAW_VALUE {
-            let text = serde_json::to_string(self)?;
+            let text = serde_json::to_string(&self)?;
             let raw = [(RAW_VALUE, text)].into_iter();
             return visitor.visit_map(serde::de::value::MapDeserializer::new(raw));
         }
@@ -142,17 +142,20 @@ impl<'de> Deserializer<'de> for &'de Tree {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self {
-            Tree::Text(name) => visitor.visit_enum(StrDeserializer::new(name)),
-            Tree::Fields(fields) => match &fields[..] {
-                [(name, content)] => visitor.visit_enum(Variant { name, content }),
-                _ => Err(Error::invalid_value(
-                    Unexpected::Map,
-                    &"an object with one field",
-                )),
-            },
-            other => Err(Error::invalid_type(
-                other.unexpected(),
+        match self.kind() {
+            Kind::Text(name) => visitor.visit_enum(StrDeserializer::new(name)),
+            Kind::Fields(_) => {
+                let mut fields = self.fields();
+                match (fields.next(), fields.next()) {
+                    (Some((name, content)), None) => visitor.visit_enum(Variant { name, content }),
+                    _ => Err(Error::invalid_value(
+                        Unexpected::Map,
+                        &"an object with one field",
+                    )),
+                }
+            }
+            _ => Err(Error::invalid_type(
+                self.unexpected(),
                 &"a string or an object",
             )),
         }
@@ -163,7 +166,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for &'de Tree {
+impl<'de> IntoDeserializer<'de, Error> for Branch<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -171,7 +174,30 @@ impl<'de> IntoDeserializer<'de, Error> for &'de Tree {
     }
 }
 
-struct Items<'de>(std::slice::Iter<'de, Tree>);
+/// What is left of a list or an object.
+struct Inside<'de> {
+    next: Branch<'de>,
+    count: usize,
+}
+
+impl<'de> Inside<'de> {
+    fn of(branch: Branch<'de>, count: usize) -> Self {
+        let next = Branch {
+            at: branch.at + 1,
+            ..branch
+        };
+        Self { next, count }
+    }
+
+    /// The next value, which is then behind.
+    fn value(&mut self) -> Branch<'de> {
+        let value = self.next;
+        self.next.at = value.tree.behind(value.at);
+        value
+    }
+}
+
+struct Items<'de>(Inside<'de>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Error;
@@ -180,27 +206,19 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Error> {
-        self.0.next().map(|item| seed.deserialize(item)).transpose()
+        if self.0.count == 0 {
+            return Ok(None);
+        }
+        self.0.count -= 1;
+        seed.deserialize(self.0.value()).map(Some)
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.0.count)
     }
 }
 
-struct Fields<'de> {
-    rest: std::slice::Iter<'de, (String, Tree)>,
-    value: Option<&'de Tree>,
-}
-
-impl<'de> Fields<'de> {
-    fn new(fields: &'de [(String, Tree)]) -> Self {
-        Self {
-            rest: fields.iter(),
-            value: None,
-        }
-    }
-}
+struct Fields<'de>(Inside<'de>);
 
 impl<'de> MapAccess<'de> for Fields<'de> {
     type Error = Error;
@@ -209,22 +227,21 @@ impl<'de> MapAccess<'de> for Fields<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        let Some((name, value)) = self.rest.next() else {
+        if self.0.count == 0 {
             return Ok(None);
-        };
-        self.value = Some(value);
-        seed.deserialize(Name(name)).map(Some)
+        }
+        self.0.count -= 1;
+        let name = self.0.value();
+        seed.deserialize(Name(name.as_str().unwrap_or_default()))
+            .map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        match self.value.take() {
-            Some(value) => seed.deserialize(value),
-            None => Err(Error::custom("a value was asked for before its name")),
-        }
+        seed.deserialize(self.0.value())
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.rest.len())
+        Some(self.0.count)
     }
 }
 
@@ -290,7 +307,7 @@ impl<'de> Deserializer<'de> for Name<'de> {
 /// `{"name": content}`: a variant of an enum.
 struct Variant<'de> {
     name: &'de str,
-    content: &'de Tree,
+    content: Branch<'de>,
 }
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
@@ -306,15 +323,21 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
     }
 }
 
-struct Content<'de>(&'de Tree);
+struct Content<'de>(Branch<'de>);
+
+impl Content<'_> {
+    fn is_no<T>(&self, expected: &'static str) -> Result<T, Error> {
+        Err(Error::invalid_type(self.0.unexpected(), &expected))
+    }
+}
 
 impl<'de> VariantAccess<'de> for Content<'de> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        match self.0 {
-            Tree::Null => Ok(()),
-            other => Err(Error::invalid_type(other.unexpected(), &"null")),
+        match self.0.kind() {
+            Kind::Null => Ok(()),
+            _ => self.is_no("null"),
         }
     }
 
@@ -323,9 +346,9 @@ impl<'de> VariantAccess<'de> for Content<'de> {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        match self.0 {
-            list @ Tree::List(_) => list.deserialize_any(visitor),
-            other => Err(Error::invalid_type(other.unexpected(), &"an array")),
+        match self.0.kind() {
+            Kind::List(_) => self.0.deserialize_any(visitor),
+            _ => self.is_no("an array"),
         }
     }
 
@@ -334,11 +357,9 @@ impl<'de> VariantAccess<'de> for Content<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.0 {
-            Tree::Fields(fields) => {
-                MapAccessDeserializer::new(Fields::new(fields)).deserialize_any(visitor)
-            }
-            other => Err(Error::invalid_type(other.unexpected(), &"an object")),
+        match self.0.kind() {
+            Kind::Fields(_) => self.0.deserialize_any(visitor),
+            _ => self.is_no("an object"),
         }
     }
 }

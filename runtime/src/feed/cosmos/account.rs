@@ -172,7 +172,13 @@ pub(super) fn patience() -> OperationOptions {
     let mut options = OperationOptions::default();
     options.throttling_retry_options = Some(throttling);
     options.end_to_end_latency_policy = Some(EndToEndOperationLatencyPolicy::new(READ));
-    // A document with broken text must not stop its page, and with it all that comes after.
+    options
+}
+
+/// The same, for a page that holds text which is no UTF-8: it is mended, for it must not stop all that comes after. Not for
+/// every page, since looking costs.
+pub(super) fn leniency() -> OperationOptions {
+    let mut options = patience();
     options.utf8_decoding_mode = Some(Utf8DecodingMode::Lossy);
     options
 }

@@ -13,6 +13,8 @@ use crate::feed::FeedError;
 pub(super) enum Fault {
     /// The answer was too large: ask for less.
     TooLarge(CosmosError),
+    /// A page does not decode.
+    Unreadable(CosmosError),
     /// A range is being split: ask again in a moment.
     Splitting(CosmosError),
     /// The container may be another one, or gone: look.
@@ -36,6 +38,7 @@ impl From<CosmosError> for Fault {
         let sub = status.sub_status().map_or(0, |sub| sub.value());
         match (code, sub) {
             (413, _) => Self::TooLarge(error),
+            (500, 20020) => Self::Unreadable(error),
             (500, 20206) => Self::Splitting(error),
             (500, 20203..=20205 | 20213) | (400, 20007 | 20116 | 20117) => Self::Position(error),
             // A region that just stopped being the one, a replica that is not up to date: the SDK's affair.
@@ -87,6 +90,7 @@ pub(super) fn plain(fault: Fault, target: &Target) -> FeedError {
             source: error.into(),
         },
         Fault::TooLarge(error)
+        | Fault::Unreadable(error)
         | Fault::Splitting(error)
         | Fault::Identity(error)
         | Fault::Position(error)

@@ -15,7 +15,7 @@ use std::ops::Range;
 use azure_data_cosmos::models::{ChangeFeedItem, ChangeFeedMetadata, ChangeFeedOperationType};
 use bytestring::ByteString;
 use jiff::Timestamp;
-use projectionist::change::tree::Tree;
+use projectionist::change::tree::{Branch, Kind, Tree};
 use projectionist::change::{Document, Operation, RawChange};
 use projectionist::needs::Mode;
 use serde::{Deserialize, Deserializer};
@@ -33,11 +33,9 @@ impl<'de> Deserialize<'de> for Body {
 impl Body {
     /// `{}` and `null` are what the service sends for a version that it does not carry.
     fn take(&self) -> Option<Tree> {
-        self.0.take().filter(|tree| match tree {
-            Tree::Null => false,
-            Tree::Fields(fields) => !fields.is_empty(),
-            _ => true,
-        })
+        self.0
+            .take()
+            .filter(|tree| !matches!(tree.root().kind(), Kind::Null | Kind::Fields(0)))
     }
 }
 
@@ -57,7 +55,7 @@ impl KeyPaths {
     }
 
     /// The key of a document.
-    fn of_document(&self, document: Option<&Tree>, text: &mut String) {
+    fn of_document(&self, document: Option<Branch<'_>>, text: &mut String) {
         let values = self.0.iter().map(|path| {
             path.iter()
                 .try_fold(document?, |value, name| value.get(name))
@@ -104,15 +102,15 @@ enum Component<'v> {
     Absent,
 }
 
-impl<'v> From<&'v Tree> for Component<'v> {
-    fn from(value: &'v Tree) -> Self {
-        match value {
-            Tree::Null => Self::Null,
-            Tree::Bool(flag) => Self::Bool(*flag),
-            Tree::Unsigned(number) => Self::Whole((*number).into()),
-            Tree::Signed(number) => Self::Whole((*number).into()),
-            Tree::Float(number) => Self::Float(*number),
-            Tree::Text(text) => Self::Text(text),
+impl<'v> From<Branch<'v>> for Component<'v> {
+    fn from(value: Branch<'v>) -> Self {
+        match value.kind() {
+            Kind::Null => Self::Null,
+            Kind::Bool(flag) => Self::Bool(flag),
+            Kind::Unsigned(number) => Self::Whole(number.into()),
+            Kind::Signed(number) => Self::Whole(number.into()),
+            Kind::Float(number) => Self::Float(number),
+            Kind::Text(text) => Self::Text(text),
             _ => Self::Absent,
         }
     }
@@ -220,6 +218,7 @@ impl Draft {
         } else {
             current.as_ref()
         };
+        let document = document.map(Tree::root);
         let mut put = |part: &str| {
             let start = text.len();
             text.push_str(part);
@@ -227,9 +226,11 @@ impl Draft {
         };
         let field = |name| document.and_then(|document| document.get(name));
         let named = metadata.and_then(ChangeFeedMetadata::id);
-        let id = named.or_else(|| field("id").and_then(Tree::as_str));
+        let id = named.or_else(|| field("id").and_then(Branch::as_str));
         let id = put(id.unwrap_or_default());
-        let etag = field("_etag").filter(|_| !is_delete).and_then(Tree::as_str);
+        let etag = field("_etag")
+            .filter(|_| !is_delete)
+            .and_then(Branch::as_str);
         let etag = etag.map(put);
         let start = text.len();
         match metadata.and_then(ChangeFeedMetadata::partition_key) {
@@ -239,12 +240,12 @@ impl Draft {
         let sequence = metadata
             .and_then(ChangeFeedMetadata::lsn)
             .map(|lsn| lsn.value())
-            .or_else(|| field("_lsn").and_then(Tree::as_i64))
+            .or_else(|| field("_lsn").and_then(Branch::as_i64))
             .and_then(|lsn| u64::try_from(lsn).ok());
         let written = metadata
             .and_then(ChangeFeedMetadata::conflict_resolution_timestamp)
             .and_then(|time| i64::try_from(time.as_secs()).ok())
-            .or_else(|| field("_ts").and_then(Tree::as_i64))
+            .or_else(|| field("_ts").and_then(Branch::as_i64))
             .and_then(|seconds| Timestamp::from_second(seconds).ok());
         let expired = metadata
             .and_then(ChangeFeedMetadata::time_to_live_expired)

@@ -11,7 +11,7 @@ use azure_core::time::OffsetDateTime;
 use azure_data_cosmos::feed::{ContinuationToken, FeedPage as SdkPage, FeedRange as SdkRange};
 use azure_data_cosmos::models::{ChangeFeedItem, EffectivePartitionKey, ResponseHeaders};
 use azure_data_cosmos::options::{
-    ChangeFeedMode, ChangeFeedOptions, ChangeFeedStartFrom, MaxItemCountHint,
+    ChangeFeedMode, ChangeFeedOptions, ChangeFeedStartFrom, MaxItemCountHint, OperationOptions,
 };
 use azure_data_cosmos::{CosmosError, FeedScope};
 use futures_util::StreamExt;
@@ -44,9 +44,10 @@ impl CosmosFeed {
             _ => None,
         };
         let mut splits = 0;
+        let mut is_lenient = false;
         loop {
             let items = self.readers.items(read.bounds, read.max_items);
-            match self.attempt(read, items).await {
+            match self.attempt(read, items, is_lenient).await {
                 Ok((page, is_new)) => {
                     if page.range_changed || is_new {
                         self.unmerged(read).await?;
@@ -54,6 +55,7 @@ impl CosmosFeed {
                     self.readers.fitted(read.bounds, read.max_items);
                     return Ok(page);
                 }
+                Err(Fault::Unreadable(_)) if !is_lenient => is_lenient = true,
                 Err(Fault::TooLarge(_)) if self.readers.halve(read.bounds, items) => {}
                 Err(Fault::Splitting(_)) if splits < SPLIT_TRIES => {
                     self.clock.sleep(SPLIT_PAUSE * (1 << splits)).await;
@@ -90,7 +92,12 @@ impl CosmosFeed {
     }
 
     /// Reads with the iterator of before, or with a new one, and says which. After an error it is not kept.
-    async fn attempt(&self, read: &Read<'_>, items: u32) -> Result<(FeedPage, bool), Fault> {
+    async fn attempt(
+        &self,
+        read: &Read<'_>,
+        items: u32,
+        is_lenient: bool,
+    ) -> Result<(FeedPage, bool), Fault> {
         let place = |position| Place {
             bounds: read.bounds.clone(),
             mode: read.mode,
@@ -102,12 +109,16 @@ impl CosmosFeed {
             _ => None,
         };
         let is_new = kept.is_none();
-        let mut reader = match kept {
-            Some(reader) => reader,
-            None => {
-                self.reader(read.bounds, read.mode, &read.from, items)
-                    .await?
-            }
+        let mut reader = if let Some(reader) = kept {
+            reader
+        } else {
+            let options = if is_lenient {
+                account::leniency()
+            } else {
+                account::patience()
+            };
+            self.reader(read.bounds, read.mode, &read.from, items, options)
+                .await?
         };
         let before = reader.physical.clone();
         let mut range_changed = false;
@@ -149,13 +160,14 @@ impl CosmosFeed {
         mode: Mode,
         from: &From,
         items: u32,
+        options: OperationOptions,
     ) -> Result<Reader, Fault> {
         let mut options = ChangeFeedOptions::default()
             .with_mode(match mode {
                 Mode::LatestVersion => ChangeFeedMode::LatestVersion,
                 Mode::AllVersionsAndDeletes => ChangeFeedMode::AllVersionsAndDeletes,
             })
-            .with_operation_options(account::patience());
+            .with_operation_options(options);
         if let Some(items) = NonZeroU32::new(items) {
             options = options.with_max_item_count(MaxItemCountHint::Limit(items));
         }
@@ -219,7 +231,9 @@ impl CosmosFeed {
     /// A position from which nothing is skipped. None: a change came before all ranges had answered, and the position from
     /// before it would leave the others to begin when it is used.
     async fn pinned(&self, bounds: &Bounds, mode: Mode) -> Result<Option<Position>, Fault> {
-        let mut reader = self.reader(bounds, mode, &From::Now, 1).await?;
+        let mut reader = self
+            .reader(bounds, mode, &From::Now, 1, account::patience())
+            .await?;
         let mut answered = HashSet::new();
         let mut position = None;
         for asked in 0_usize.. {
@@ -249,7 +263,13 @@ impl CosmosFeed {
     pub(super) async fn head(&self, bounds: &Bounds) -> Result<u64, FeedError> {
         let found = async {
             let mut reader = self
-                .reader(bounds, Mode::LatestVersion, &From::Now, 1)
+                .reader(
+                    bounds,
+                    Mode::LatestVersion,
+                    &From::Now,
+                    1,
+                    account::patience(),
+                )
                 .await?;
             let mut newest = 0;
             for _ in self.physical(bounds).await? {
@@ -273,7 +293,9 @@ impl CosmosFeed {
     ) -> Result<Option<u64>, FeedError> {
         let from = From::Position(position.clone());
         let counted = async {
-            let mut reader = self.reader(bounds, mode, &from, 1).await?;
+            let mut reader = self
+                .reader(bounds, mode, &from, 1, account::patience())
+                .await?;
             let mut behind = 0;
             for _ in self.physical(bounds).await? {
                 let page = next(&mut reader).await?;

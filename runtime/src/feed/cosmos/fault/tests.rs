@@ -21,6 +21,7 @@ fn fault(code: u16, sub: u16, message: &'static str) -> Fault {
 fn each_error_has_its_meaning() {
     let kind = |fault: &Fault| match fault {
         Fault::TooLarge(_) => "too large",
+        Fault::Unreadable(_) => "unreadable",
         Fault::Splitting(_) => "splitting",
         Fault::Identity(_) => "identity",
         Fault::Position(_) => "position",
@@ -43,6 +44,7 @@ fn each_error_has_its_meaning() {
         (404, 1003, "", "identity"),
         (400, 1024, "", "identity"),
         (413, 0, "", "too large"),
+        (500, 20020, "", "unreadable"),
         (500, 20206, "", "splitting"),
         (500, 20203, "", "position"),
         (400, 20116, "", "position"),
