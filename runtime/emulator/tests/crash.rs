@@ -35,7 +35,7 @@ fn what_was_answered_survives_a_crash_inside_the_next_append() {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "writer", "--ignored", "--nocapture"])
         .env(DIRECTORY, dir.path())
-        .env("PROJECTIONIST_CRASH", "journal:5")
+        .env("PROJECTIONIST_CRASH", "journal:6")
         .output()
         .unwrap();
     assert!(!child.status.success());
@@ -44,7 +44,10 @@ fn what_was_answered_survives_a_crash_inside_the_next_append() {
 
     let emulator = open(dir.path());
     let recovery = emulator.recovery();
-    assert_eq!(recovery.frames, 4, "the collection and three documents");
+    assert_eq!(
+        recovery.frames, 5,
+        "the database, the collection and three documents"
+    );
     assert!(recovery.cut > 0);
     assert_eq!(emulator.collection("c").unwrap().count(), 3);
 }
