@@ -38,6 +38,9 @@ pub struct Account {
     client: OnceCell<CosmosClient>,
     /// Whether the client shares what the SDK remembers for the whole process: the containers, by their names.
     shares: bool,
+    /// What is to go wrong between the SDK and the service.
+    #[cfg(test)]
+    pub(super) rules: Vec<Arc<azure_data_cosmos::fault_injection::FaultInjectionRule>>,
 }
 
 impl fmt::Debug for Account {
@@ -55,6 +58,8 @@ impl Account {
             settings,
             client: OnceCell::new(),
             shares: true,
+            #[cfg(test)]
+            rules: Vec::new(),
         }
     }
 
@@ -87,6 +92,13 @@ impl Account {
         if !self.shares {
             let runtime = CosmosRuntime::builder().build().await;
             builder = builder.with_runtime(runtime.map_err(AccountError::Sdk)?);
+        }
+        #[cfg(test)]
+        {
+            let rules = self.rules.clone();
+            builder = builder
+                .with_fault_injection_rules(rules)
+                .map_err(AccountError::Sdk)?;
         }
         builder
             .with_default_operation_options(patience())

@@ -1,5 +1,7 @@
 //! The feed through the official SDK, against a gateway of the emulator in this process.
 
+mod injected;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,24 +47,37 @@ impl World {
         self.emulator.collection_in("shop", "users").unwrap()
     }
 
-    fn account(&self, key: &str) -> Arc<Account> {
-        Arc::new(Account::new(config::Account {
+    fn settings(&self, key: &str) -> config::Account {
+        config::Account {
             endpoint: self.gateway.url().to_owned(),
             auth: Auth::Key,
             key: Some(Secret::new(key.to_owned())),
             ..Default::default()
-        }))
+        }
     }
 
-    async fn connect(&self, container: &str, history: bool) -> Result<CosmosFeed, FeedError> {
-        let target = Target {
+    fn account(&self, key: &str) -> Arc<Account> {
+        Arc::new(Account::new(self.settings(key)))
+    }
+
+    fn target(container: &str) -> Target {
+        Target {
             collection: "people".to_owned(),
             account: "main".to_owned(),
             database: "shop".to_owned(),
             container: container.to_owned(),
-        };
+        }
+    }
+
+    async fn connect(&self, container: &str, history: bool) -> Result<CosmosFeed, FeedError> {
         let account = self.account(WELL_KNOWN_KEY);
-        CosmosFeed::connect(account, target, history, Arc::new(SystemClock)).await
+        CosmosFeed::connect(
+            account,
+            Self::target(container),
+            history,
+            Arc::new(SystemClock),
+        )
+        .await
     }
 
     async fn feed(&self) -> CosmosFeed {
