@@ -120,7 +120,7 @@ impl<'t> Branch<'t> {
     }
 
     /// The fields, if this is an object.
-    fn fields(self) -> impl Iterator<Item = (&'t str, Self)> {
+    pub fn fields(self) -> impl Iterator<Item = (&'t str, Self)> {
         let Self { tree, mut at } = self;
         let count = match self.kind() {
             Kind::Fields(count) => count,
@@ -173,7 +173,7 @@ impl<'de> Deserialize<'de> for Tree {
         // Room for a document of a kilobyte.
         let mut tree = Self {
             text: String::with_capacity(1024),
-            nodes: Vec::with_capacity(64),
+            nodes: Vec::with_capacity(128),
         };
         Growth(&mut tree).deserialize(deserializer)?;
         Ok(tree)

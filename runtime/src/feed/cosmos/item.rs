@@ -154,6 +154,10 @@ fn write_key<'v>(values: impl IntoIterator<Item = Option<Component<'v>>>, text: 
                 write!(text, "{}", number as i64)
             }
             Component::Float(number) => write!(text, "{}", Value::from(number)),
+            // As it stands, where nothing in it must be escaped.
+            Component::Text(value) if value.bytes().all(|b| b >= b' ' && !b"\"\\".contains(&b)) => {
+                write!(text, "\"{value}\"")
+            }
             Component::Text(value) => write!(text, "{}", Value::from(value)),
         };
     }
@@ -193,6 +197,31 @@ pub(super) fn changes(
         .collect()
 }
 
+/// What is read of a document besides its key, found in one pass.
+#[derive(Default)]
+struct Known<'d> {
+    id: Option<&'d str>,
+    etag: Option<&'d str>,
+    sequence: Option<i64>,
+    written: Option<i64>,
+}
+
+impl<'d> Known<'d> {
+    fn of(document: Branch<'d>) -> Self {
+        let mut known = Self::default();
+        for (name, value) in document.fields() {
+            match name {
+                "id" => known.id = value.as_str(),
+                "_etag" => known.etag = value.as_str(),
+                "_lsn" => known.sequence = value.as_i64(),
+                "_ts" => known.written = value.as_i64(),
+                _ => {}
+            }
+        }
+        known
+    }
+}
+
 /// A change whose texts are still being gathered.
 struct Draft {
     id: Range<usize>,
@@ -224,14 +253,10 @@ impl Draft {
             text.push_str(part);
             start..text.len()
         };
-        let field = |name| document.and_then(|document| document.get(name));
+        let known = document.map(Known::of).unwrap_or_default();
         let named = metadata.and_then(ChangeFeedMetadata::id);
-        let id = named.or_else(|| field("id").and_then(Branch::as_str));
-        let id = put(id.unwrap_or_default());
-        let etag = field("_etag")
-            .filter(|_| !is_delete)
-            .and_then(Branch::as_str);
-        let etag = etag.map(put);
+        let id = put(named.or(known.id).unwrap_or_default());
+        let etag = known.etag.filter(|_| !is_delete).map(put);
         let start = text.len();
         match metadata.and_then(ChangeFeedMetadata::partition_key) {
             Some(key) if is_delete && !key.is_null() => keys.of_metadata(key, text),
@@ -240,12 +265,12 @@ impl Draft {
         let sequence = metadata
             .and_then(ChangeFeedMetadata::lsn)
             .map(|lsn| lsn.value())
-            .or_else(|| field("_lsn").and_then(Branch::as_i64))
+            .or(known.sequence)
             .and_then(|lsn| u64::try_from(lsn).ok());
         let written = metadata
             .and_then(ChangeFeedMetadata::conflict_resolution_timestamp)
             .and_then(|time| i64::try_from(time.as_secs()).ok())
-            .or_else(|| field("_ts").and_then(Branch::as_i64))
+            .or(known.written)
             .and_then(|seconds| Timestamp::from_second(seconds).ok());
         let expired = metadata
             .and_then(ChangeFeedMetadata::time_to_live_expired)
