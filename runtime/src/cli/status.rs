@@ -362,7 +362,67 @@ fn duration(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use projectionist::change::Operation;
+    use projectionist::needs::Mode;
+
     use super::*;
+    use crate::letters::{LetterStatus, NewLetter};
+    use crate::position::ProjectionId;
+
+    /// The letters of a range that was split are in the sum, once.
+    #[test]
+    fn letters_of_a_parent_count_with_its_first_child() {
+        let projection = ProjectionId {
+            tenant: String::new(),
+            collection: "c".to_owned(),
+            name: "p".to_owned(),
+            generation: 1,
+        };
+        let bounds = |min: &str, max: &str| Bounds {
+            min: min.to_owned(),
+            max: max.to_owned(),
+        };
+        let row = |bounds: Bounds| Checkpoint {
+            lease: projection.lease(&bounds),
+            projection: projection.clone(),
+            rid: String::new(),
+            bounds,
+            mode: Mode::LatestVersion,
+            epoch: 0,
+            version: 0,
+            start: String::new(),
+            position: None,
+            changed_at: Timestamp::UNIX_EPOCH,
+        };
+        let letter = |bounds: Bounds| Letter {
+            id: 1,
+            status: LetterStatus::Dead,
+            last_failed_at: Timestamp::UNIX_EPOCH,
+            content: NewLetter {
+                projection: projection.clone(),
+                lease: projection.lease(&bounds),
+                bounds,
+                key: String::new(),
+                partition_key: String::new(),
+                document_id: String::new(),
+                sequence: None,
+                operation: Operation::Upsert,
+                etag: None,
+                written_at: Timestamp::UNIX_EPOCH,
+                hook: String::new(),
+                errors: Vec::new(),
+                attempts: 1,
+                failed_at: Timestamp::UNIX_EPOCH,
+                build: String::new(),
+                body: None,
+            },
+        };
+        let rows = [bounds("", "40"), bounds("40", "80"), bounds("80", "FF")].map(row);
+        let letters = [bounds("", "80"), bounds("40", "80"), bounds("", "40")].map(letter);
+        let counts = count(&letters, &rows);
+        let of = |index: usize| counts.get(&rows[index].lease).copied();
+        assert_eq!([of(0), of(1), of(2)], [Some(2), Some(1), None]);
+    }
 
     #[test]
     fn bounds_are_short() {

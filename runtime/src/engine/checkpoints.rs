@@ -276,3 +276,6 @@ fn covered(checkpoints: &[Checkpoint], name: &str) -> Result<(), Problem> {
         "This is a defect or a damaged store. Keep a copy of it, and give the projection a new name to start anew.",
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,6 +75,65 @@ async fn every_change_is_counted_once_whatever_the_moment_of_death() {
     println!("{} kills, {n} changes, each counted once", kills.len());
 }
 
+/// P19: before the COMMIT of a split the parent goes on after a restart, after it the children do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_is_split_whole_or_not_at_all_whatever_the_moment_of_death() {
+    const SHARE: usize = 200;
+    let plan = plan(&mut Rng::with_seed(7));
+    let settings = format!("{}[projections.counter]\nbatch = 40\n", things(1));
+    let place = Place::new(COUNTER, &settings);
+    place.succeed(&["run", "--once"]);
+    let mut shares = plan.chunks(SHARE);
+    // Whether it runs well in between; if not, a lease spans ever more ranges.
+    let rounds = [
+        ("split-before-commit:1", false),
+        ("split-after-commit:1", true),
+        ("split-before-commit:2", false),
+        ("split-after-commit:2", true),
+        ("split-before-commit:5", true),
+    ];
+    for (crash, goes_on) in rounds {
+        let emulator = place.emulator();
+        let collection = emulator.collection("things").unwrap();
+        let mut write = || {
+            for group in shares.next().unwrap().chunks(GROUP) {
+                collection.write_many(group.iter().cloned()).unwrap();
+            }
+        };
+        write();
+        for range in collection.ranges() {
+            collection.split(&range.id).unwrap();
+        }
+        write();
+        drop((collection, emulator));
+        let mut command = place.command(&["run", "--once"]);
+        command.env("PROJECTIONIST_CRASH", crash);
+        let ended = crate::program::ended(&mut command);
+        assert_killed(&ended, crash.split_once(':').unwrap().0);
+        if goes_on {
+            place.succeed(&["run", "--once"]);
+        }
+    }
+    let written = 2 * SHARE * rounds.len();
+    let without_range = |(_, sequence, id, operation)| (sequence, id, operation);
+    let journal: BTreeSet<_> = journal(&place).into_iter().map(without_range).collect();
+    assert_eq!(journal.len(), written);
+    let mut model = place.read_model().await;
+    let n: i64 = sqlx::query_scalar("select n from counter")
+        .fetch_one(&mut model)
+        .await
+        .unwrap();
+    let rows: Vec<(String, i64, String, String)> =
+        sqlx::query_as("select range_id, sequence, id, operation from seen")
+            .fetch_all(&mut model)
+            .await
+            .unwrap();
+    assert_eq!(rows.len(), written);
+    let seen: BTreeSet<_> = rows.into_iter().map(without_range).collect();
+    assert_eq!(seen, journal);
+    assert_eq!(usize::try_from(n).unwrap(), written);
+}
+
 /// Creates, replaces and deletes, valid one after the other.
 fn plan(rng: &mut Rng) -> Vec<Write> {
     const DOCUMENTS: u32 = 400;

@@ -12,3 +12,5 @@ mod hung;
 mod program;
 #[cfg(test)]
 mod semantics;
+#[cfg(test)]
+mod splits;

@@ -2,12 +2,12 @@
 
 mod delivery;
 mod history;
-mod hooks;
+pub(crate) mod hooks;
 mod identity;
 mod latest;
 mod rows;
 mod starts;
-mod world;
+pub(crate) mod world;
 
 use std::panic::AssertUnwindSafe;
 

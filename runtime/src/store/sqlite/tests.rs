@@ -122,6 +122,29 @@ async fn a_lost_answer_to_commit_is_settled_by_the_row() {
     assert_eq!(fixture.version().await, 1);
 }
 
+/// P19: the children are found, and another's are not taken for them.
+#[tokio::test]
+async fn a_lost_answer_to_a_split_is_settled_by_the_rows() {
+    let fixture = Fixture::new().await;
+    let Checkpoint { epoch, version, .. } = fixture.checkpoint;
+    let half = |min: &str, max: &str| Bounds {
+        min: min.to_owned(),
+        max: max.to_owned(),
+    };
+    let split = Split {
+        lease: fixture.checkpoint.lease.clone(),
+        epoch,
+        version,
+        children: vec![half("", "80"), half("80", "FF")],
+        at: at(),
+    };
+    fixture.store.0.lose_answers.store(true, Ordering::SeqCst);
+    let children = fixture.store.split(&split).await.unwrap();
+    assert_eq!(fixture.store.checkpoints().await.unwrap(), children);
+    let again = fixture.store.split(&split).await;
+    assert!(matches!(again, Err(SplitError::Fenced(_))), "{again:?}");
+}
+
 #[tokio::test]
 async fn a_failed_commit_is_told_by_the_row() {
     let fixture = Fixture::new().await;
