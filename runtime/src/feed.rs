@@ -6,11 +6,15 @@ pub mod cosmos;
 pub mod emulator;
 pub mod script;
 
+#[cfg(any(feature = "cosmos", feature = "emulator"))]
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+#[cfg(any(feature = "cosmos", feature = "emulator"))]
+use projectionist::change::Operation;
 use projectionist::change::RawChange;
 use projectionist::needs::Mode;
 
@@ -102,6 +106,25 @@ pub trait Feed: Send + Sync + 'static {
     /// Resolves when something newer than `position` may be there: the idle pump's alarm clock.
     /// A feed that cannot tell never resolves; the pump polls beside it.
     fn changed<'a>(&'a self, bounds: &'a Bounds, position: &'a Position) -> BoxFuture<'a, ()>;
+}
+
+/// Gives deletes of one document that share a sequence number their places (P4): a transactional batch may delete, create
+/// and delete again.
+#[cfg(any(feature = "cosmos", feature = "emulator"))]
+pub(crate) fn number_deletes(changes: &mut [RawChange]) {
+    let mut seen = HashMap::new();
+    for change in changes {
+        if change.operation == Operation::Delete {
+            let name = (
+                change.partition_key.clone(),
+                change.id.clone(),
+                change.sequence,
+            );
+            let places = seen.entry(name).or_insert(0);
+            change.ordinal = *places;
+            *places += 1;
+        }
+    }
 }
 
 impl fmt::Debug for dyn Feed {

@@ -11,7 +11,7 @@ use projectionist::change::{Document, Operation, RawChange};
 use projectionist::needs::Mode;
 use projectionist_emulator as emulator;
 
-use super::{Feed, FeedError, FeedPage, FeedRange, From, Read};
+use super::{Feed, FeedError, FeedPage, FeedRange, From, Read, number_deletes};
 use crate::position::{Bounds, EMULATOR, Position, Source};
 
 /// The feed of a collection of the local emulator.
@@ -65,8 +65,10 @@ impl EmulatorFeed {
                 max_items: read.max_items,
             })
             .map_err(|error| self.error(read.bounds, error))?;
+        let mut changes: Vec<_> = page.items.into_iter().map(change).collect();
+        number_deletes(&mut changes);
         Ok(FeedPage {
-            changes: page.items.into_iter().map(change).collect(),
+            changes,
             position: Position::new(page.continuation.to_string()),
             caught_up: page.caught_up,
             range_changed: false,
@@ -208,4 +210,46 @@ fn change(item: emulator::FeedItem) -> RawChange {
 fn a_second_before(time: Timestamp) -> Timestamp {
     time.saturating_sub(Duration::from_secs(1))
         .unwrap_or(Timestamp::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use projectionist::key::IdempotencyKey;
+    use projectionist_emulator::{CollectionConfig, Emulator, Numbering, Options, Write};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn deletes_of_one_batch_are_told_apart() {
+        let emulator = Emulator::in_memory(Options::new(Arc::new(|| Timestamp::UNIX_EPOCH)));
+        let setup = CollectionConfig::new("/pk").retention(Duration::from_hours(1));
+        let things = emulator.create_collection("things", setup).unwrap();
+        let create = || Write::Create(r#"{"id":"1","pk":"a"}"#.into());
+        let delete = || Write::Delete {
+            id: "1".to_owned(),
+            partition_key: "a".into(),
+        };
+        let batch = [create(), delete(), create(), delete()].map(Into::into);
+        things.execute(batch, Numbering::Shared).unwrap();
+        let bounds = Bounds {
+            min: String::new(),
+            max: "FF".to_owned(),
+        };
+        let read = Read {
+            bounds: &bounds,
+            mode: Mode::AllVersionsAndDeletes,
+            from: From::Position(Position::new("0")),
+            max_items: 1,
+        };
+        let page = EmulatorFeed::new(things).read(read).await.unwrap();
+        let mut keys: Vec<_> = page
+            .changes
+            .iter()
+            .map(|change| IdempotencyKey::of("p", "c", change).to_string())
+            .collect();
+        assert_eq!(keys.len(), 4);
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 4, "each change has a key of its own");
+    }
 }

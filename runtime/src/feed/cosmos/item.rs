@@ -8,7 +8,6 @@ mod tests;
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -20,6 +19,8 @@ use projectionist::change::{Document, Operation, RawChange};
 use projectionist::needs::Mode;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use crate::feed::number_deletes;
 
 /// A document as the SDK is made to give it: any value, to be taken out once.
 pub(super) struct Body(Cell<Option<Tree>>);
@@ -177,24 +178,12 @@ pub(super) fn changes(
         .map(|item| Draft::of(item, mode, keys, &mut text))
         .collect();
     let text = ByteString::from(text);
-    let mut deletes = HashMap::new();
-    drafts
+    let mut changes = drafts
         .into_iter()
-        .map(|draft| {
-            let mut change = draft.finish(&text);
-            if change.operation == Operation::Delete {
-                let names = (
-                    change.partition_key.clone(),
-                    change.id.clone(),
-                    change.sequence,
-                );
-                let seen = deletes.entry(names).or_insert(0);
-                change.ordinal = *seen;
-                *seen += 1;
-            }
-            change
-        })
-        .collect()
+        .map(|draft| draft.finish(&text))
+        .collect::<Vec<_>>();
+    number_deletes(&mut changes);
+    changes
 }
 
 /// What is read of a document besides its key, found in one pass.
