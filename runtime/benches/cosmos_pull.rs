@@ -1,5 +1,6 @@
 //! What the feed of Azure Cosmos DB and the engine cost beside a loop over the official SDK that decodes into the same
-//! type: client CPU for each change, over canned pages that another process serves on loopback.
+//! type: client CPU for each change, over canned pages that another process serves on loopback; and, for comparison, the same
+//! over the emulator's gateway in that process.
 
 mod common;
 
@@ -26,6 +27,8 @@ use projectionist::extract::state::States;
 use projectionist::prelude::*;
 use projectionist::projection::Start;
 use projectionist::registry::Location;
+use projectionist_emulator::gateway::{Gateway, GatewayOptions, WELL_KNOWN_KEY};
+use projectionist_emulator::{CollectionConfig, Emulator, Options};
 use projectionist_runtime::clock::SystemClock;
 use projectionist_runtime::config;
 use projectionist_runtime::coordination::Instance;
@@ -42,7 +45,7 @@ use self::common::Order;
 const DOCUMENTS: u64 = 40_000;
 const ROUNDS: usize = 7;
 const SIZES: [u32; 2] = [100, 1_000];
-const KEY: &str = "Y2FubmVk";
+const KEY: &str = WELL_KNOWN_KEY;
 /// Set for the process that serves.
 const SERVE: &str = "COSMOS_PULL_SERVE";
 
@@ -71,8 +74,14 @@ fn main() {
         return;
     }
     let server = Server::start();
-    let container = runtime.block_on(container(&server.url));
-    let feed = runtime.block_on(feed(&server.url));
+    measure(&runtime, "cosmos_pull", &server.canned, 1.0 / 1.1);
+    // Beside it, with no goal of its own.
+    measure(&runtime, "cosmos_pull/gateway", &server.gateway, 0.0);
+}
+
+fn measure(runtime: &tokio::runtime::Runtime, name: &str, url: &str, goal: f64) {
+    let container = runtime.block_on(container(url));
+    let feed = runtime.block_on(feed(url));
     for items in SIZES {
         let mut cpu = (Vec::new(), Vec::new());
         for round in 0..=ROUNDS {
@@ -98,13 +107,13 @@ fn main() {
         #[expect(clippy::cast_precision_loss, reason = "there are few documents")]
         let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / DOCUMENTS as f64;
         println!(
-            "cosmos_pull/{items}: {:.2} µs of client CPU a change, {:.2} by hand: {:.3} times",
+            "{name}/{items}: {:.2} µs of client CPU a change, {:.2} by hand: {:.3} times",
             each(ours),
             each(hand),
             ours.as_secs_f64() / hand.as_secs_f64()
         );
         let ratio = hand.as_secs_f64() / ours.as_secs_f64();
-        common::figure(&format!("cosmos_pull/{items}"), ratio, 1.0 / 1.1);
+        common::figure(&format!("{name}/{items}"), ratio, goal);
     }
 }
 
@@ -227,7 +236,8 @@ async fn feed(url: &str) -> Arc<dyn Feed> {
 /// This program again, as the server.
 struct Server {
     process: Child,
-    url: String,
+    canned: String,
+    gateway: String,
 }
 
 impl Server {
@@ -239,13 +249,15 @@ impl Server {
             .spawn()
             .expect("this program can be run");
         let output = process.stdout.take().expect("it is piped");
-        let mut url = String::new();
-        BufReader::new(output)
-            .read_line(&mut url)
-            .expect("the server names its URL");
+        let mut urls = BufReader::new(output).lines();
+        let mut url = || {
+            let line = urls.next().expect("the server names its URLs");
+            line.expect("they are text")
+        };
         Self {
             process,
-            url: url.trim().to_owned(),
+            canned: url(),
+            gateway: url(),
         }
     }
 }
@@ -264,6 +276,7 @@ async fn serve() {
         .expect("loopback");
     let url = format!("http://{}/", listener.local_addr().expect("it is bound"));
     println!("{url}");
+    let _gateway = gateway().await;
     let pages: Arc<[(u32, String)]> = SIZES.map(|items| (items, page(items))).into();
     let router = Router::new().fallback(move |request: Request| {
         let answer = answer(&request, &url, &pages);
@@ -274,6 +287,31 @@ async fn serve() {
         let _ = stream.set_nodelay(true);
     });
     axum::serve(listener, router).await.expect("it serves");
+}
+
+/// The emulator's gateway, with as many documents as the canned pages have.
+async fn gateway() -> Gateway {
+    let emulator = Emulator::in_memory(Options::new(Arc::new(|| Timestamp::UNIX_EPOCH)));
+    emulator.create_database("shop").expect("it is new");
+    let setup = CollectionConfig::new("/customerId");
+    let orders = emulator
+        .create_in("shop", "orders", setup, serde_json::Map::new())
+        .expect("it is new");
+    for change in common::changes(7, 1_000, 1_024) {
+        let body = change.current.expect("every change has a body").json();
+        let document: serde_json::Value = serde_json::from_slice(&body).expect("it is JSON");
+        for copy in 0..DOCUMENTS / 1_000 {
+            let mut document = document.clone();
+            document["id"] = json!(format!("{}-{copy}", change.id));
+            orders
+                .upsert(document.to_string())
+                .expect("it is a document");
+        }
+    }
+    let gateway = Gateway::start(emulator, GatewayOptions::new(0)).await;
+    let gateway = gateway.expect("loopback");
+    println!("{}", gateway.url());
+    gateway
 }
 
 /// A page of documents of a kilobyte, in their envelopes.

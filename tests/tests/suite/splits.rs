@@ -33,7 +33,7 @@ async fn ranges_are_split_while_nobody_runs() {
 async fn ranges_are_split_before_their_first_read() {
     for case in all() {
         let mut script = Script::new(&case, 2).await;
-        if case.from_the_beginning() {
+        if case.begins_at_the_beginning() {
             script.write(2);
         }
         let ready = script.prepare(None).await.unwrap();
@@ -111,7 +111,7 @@ async fn ranges_are_split_again_and_again_under_idle_pumps() {
 async fn a_start_at_now_outlives_splits_that_come_before_any_read() {
     for case in all() {
         let mut script = Script::new(&case, 2).await;
-        if case.from_the_beginning() {
+        if case.begins_at_the_beginning() {
             script.write(1);
             script.forget();
         }

@@ -181,12 +181,12 @@ impl Case {
         format!("{store}, {}", self.mode.as_str())
     }
 
-    pub(super) fn from_the_beginning(self) -> bool {
+    pub(super) fn begins_at_the_beginning(self) -> bool {
         self.mode == Mode::LatestVersion
     }
 
     fn start(self) -> Start {
-        if self.from_the_beginning() {
+        if self.begins_at_the_beginning() {
             Start::Beginning
         } else {
             Start::Now
@@ -240,7 +240,7 @@ impl Script {
             applied: 0,
             _directory: directory,
         };
-        if !case.from_the_beginning() {
+        if !case.begins_at_the_beginning() {
             drop(script.prepare(None).await.unwrap());
         }
         script
@@ -305,7 +305,7 @@ impl Script {
                 let turn = self.written.len() as u64;
                 let there = self.versions.get(&id).copied();
                 let (operation, version) = match there {
-                    Some(_) if self.case.mode != Mode::LatestVersion && turn % 5 == 0 => {
+                    Some(_) if self.case.mode != Mode::LatestVersion && turn.is_multiple_of(5) => {
                         self.world.delete(&id, &key);
                         self.versions.remove(&id);
                         ("delete", 0)
