@@ -12,8 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytestring::ByteString;
 use futures_util::FutureExt;
-use projectionist::change::Document;
+use jiff::Timestamp;
+use projectionist::change::{Document, Operation, RawChange};
 use projectionist::extract::state::States;
 use projectionist::extract::tx::{TxError, TxErrorClass};
 use projectionist::key::IdempotencyKey;
@@ -286,31 +288,40 @@ impl Runner {
         page: &FeedPage,
         attempt: u32,
     ) -> Vec<NewLetter> {
-        undecodable
-            .iter()
-            .map(|failed| {
-                let change = &page.changes[failed.index];
-                let body = change.current.as_ref().or(change.previous.as_ref());
-                NewLetter {
-                    projection: self.id.clone(),
-                    lease: checkpoint.lease.clone(),
-                    bounds: checkpoint.bounds.clone(),
-                    key: IdempotencyKey::of(&self.id.name, &self.id.collection, change).to_string(),
-                    partition_key: change.partition_key.to_string(),
-                    document_id: change.id.to_string(),
-                    sequence: change.sequence,
-                    operation: change.operation,
-                    etag: change.etag.as_ref().map(ToString::to_string),
-                    written_at: change.timestamp,
-                    hook: failed.hook.to_owned(),
-                    errors: chain(&*failed.error),
-                    attempts: attempt,
-                    failed_at: self.clock.now(),
-                    build: env!("CARGO_PKG_VERSION").to_owned(),
-                    body: body.map(Document::json),
-                }
-            })
-            .collect()
+        let now = self.clock.now();
+        let letter = |change: &RawChange, hook: &str, errors| {
+            let body = change.current.as_ref().or(change.previous.as_ref());
+            NewLetter {
+                projection: self.id.clone(),
+                lease: checkpoint.lease.clone(),
+                bounds: checkpoint.bounds.clone(),
+                key: IdempotencyKey::of(&self.id.name, &self.id.collection, change).to_string(),
+                partition_key: change.partition_key.to_string(),
+                document_id: change.id.to_string(),
+                sequence: change.sequence,
+                operation: change.operation,
+                etag: change.etag.as_ref().map(ToString::to_string),
+                written_at: change.timestamp,
+                hook: hook.to_owned(),
+                errors,
+                attempts: attempt,
+                failed_at: now,
+                build: env!("CARGO_PKG_VERSION").to_owned(),
+                body: body.map(Document::json),
+            }
+        };
+        let unreadable = page.unreadable.iter().map(|error| {
+            let what = format!(
+                "a change of range {} cannot be read, nor its document's id",
+                checkpoint.bounds
+            );
+            letter(&unnamed(page, now), "", vec![what, error.clone()])
+        });
+        let undecodable = undecodable.iter().map(|failed| {
+            let change = &page.changes[failed.index];
+            letter(change, failed.hook, chain(&*failed.error))
+        });
+        unreadable.chain(undecodable).collect()
     }
 }
 
@@ -320,6 +331,22 @@ impl Setback {
             StoreError::Busy { source, .. } => Self::Transient(source),
             error => Self::Store(error),
         }
+    }
+}
+
+/// What is known of a change that the feed's client cannot read: its place alone. That tells it from every other (P4).
+fn unnamed(page: &FeedPage, now: Timestamp) -> RawChange {
+    RawChange {
+        id: ByteString::new(),
+        partition_key: ByteString::from_static("[]"),
+        operation: Operation::Upsert,
+        current: None,
+        previous: None,
+        etag: Some(page.position.as_str().into()),
+        sequence: None,
+        ordinal: 0,
+        timestamp: now,
+        expired: false,
     }
 }
 

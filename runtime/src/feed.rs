@@ -69,6 +69,9 @@ pub struct FeedPage {
     /// the feed can tell: for a feed that reads through a split on its own. The pump then looks at [`Feed::ranges`], and
     /// splits its lease as they are split (P19). A feed that answers [`FeedError::Gone`] instead need not tell.
     pub range_changed: bool,
+    /// Why the change of this page cannot be read, where the feed's client cannot: then the page has no other, and its
+    /// position is after it. Nobody knows which document it is, so the letter says where it lies (I1).
+    pub unreadable: Option<String>,
 }
 
 /// A collection's change feed.
@@ -224,6 +227,21 @@ pub enum FeedError {
         #[source]
         source: projectionist::verdict::BoxError,
     },
+    /// So many changes in a row cannot be read that it is not the changes' fault (P26).
+    #[error(
+        "range {bounds} of collection `{collection}`: {changes} changes in a row could not be read and became dead letters; no more are passed over"
+    )]
+    Unreadable {
+        /// The collection.
+        collection: String,
+        /// The bounds.
+        bounds: Bounds,
+        /// How many were passed over.
+        changes: u32,
+        /// Why the next cannot be read.
+        #[source]
+        source: projectionist::verdict::BoxError,
+    },
     /// Not now.
     #[error("collection `{collection}` cannot be read now")]
     Unavailable {
@@ -238,6 +256,9 @@ pub enum FeedError {
 impl FeedError {
     /// Whether no waiting will help: the projection stops and says so.
     pub const fn is_terminal(&self) -> bool {
-        !matches!(self, Self::Unavailable { .. } | Self::Gone { .. })
+        !matches!(
+            self,
+            Self::Unavailable { .. } | Self::Gone { .. } | Self::Unreadable { .. }
+        )
     }
 }

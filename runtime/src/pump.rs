@@ -109,7 +109,7 @@ impl Pump {
             Err(error) => return self.feed_failed(error),
         };
         self.stale = 0;
-        if page.changes.is_empty() && !self.worth_storing(&page) {
+        if page.changes.is_empty() && page.unreadable.is_none() && !self.worth_storing(&page) {
             self.failures = 0;
             self.pauses = 0;
             self.reached = Some(page.position.clone());

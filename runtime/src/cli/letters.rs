@@ -7,7 +7,7 @@ use super::arguments::Letters;
 use super::exit::Exit;
 use super::output::{note, print, print_json, table};
 use crate::config::{Config, unknown_projection};
-use crate::letters::{Letter, LetterFilter};
+use crate::letters::{Letter, LetterFilter, NewLetter};
 use crate::parts;
 use crate::problem::{Problem, Problems, codes};
 use crate::store::{Store, StoreError};
@@ -94,7 +94,7 @@ fn list(letters: &[Letter], as_json: bool) -> Result<(), Problem> {
             vec![
                 letter.id.to_string(),
                 content.projection.name.clone(),
-                content.document_id.clone(),
+                document(content),
                 content.partition_key.clone(),
                 content.failed_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
                 content.errors.last().cloned().unwrap_or_default(),
@@ -145,6 +145,15 @@ fn body(letter: &Letter) -> Value {
         None => Value::Null,
         Some(bytes) => serde_json::from_slice(bytes)
             .unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned().into()),
+    }
+}
+
+/// The document's id; of a change that could not be read it is not known.
+fn document(content: &NewLetter) -> String {
+    if content.document_id.is_empty() {
+        "?".to_owned()
+    } else {
+        content.document_id.clone()
     }
 }
 

@@ -170,6 +170,17 @@ impl CosmosFeed {
                     position: position.clone(),
                 },
             },
+            (Fault::Beyond(error), Some(position)) => match self.head(&Bounds::whole()).await {
+                Ok(end) => FeedError::BeyondEnd {
+                    collection,
+                    position: position.clone(),
+                    end,
+                },
+                Err(_) => FeedError::Unavailable {
+                    collection,
+                    source: error.into(),
+                },
+            },
             (Fault::Retention(_), _) => FeedError::RetentionExceeded { collection },
             (Fault::NoHistory(_), _) => FeedError::NoRetention { collection },
             (fault, _) => fault::plain(fault, &self.target),
@@ -265,7 +276,12 @@ impl Feed for CosmosFeed {
     }
 
     fn newest<'a>(&'a self, bounds: &'a Bounds) -> BoxFuture<'a, Result<u64, FeedError>> {
-        Box::pin(self.head(bounds))
+        Box::pin(async {
+            match self.head(bounds).await {
+                Ok(newest) => Ok(newest),
+                Err(fault) => Err(self.judge(fault, None).await),
+            }
+        })
     }
 
     fn backlog<'a>(

@@ -72,6 +72,7 @@ impl EmulatorFeed {
             position: Position::new(page.continuation.to_string()),
             caught_up: page.caught_up,
             range_changed: false,
+            unreadable: None,
         })
     }
 

@@ -179,6 +179,7 @@ impl ScriptFeed {
             position: Position::new(end.to_string()),
             caught_up,
             range_changed,
+            unreadable: None,
         })
     }
 

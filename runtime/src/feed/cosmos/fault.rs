@@ -7,6 +7,7 @@ use azure_data_cosmos::CosmosError;
 
 use super::Target;
 use crate::feed::FeedError;
+use crate::position::Position;
 
 /// An error, by what to do about it.
 #[derive(Debug)]
@@ -15,12 +16,22 @@ pub(super) enum Fault {
     TooLarge(CosmosError),
     /// A page does not decode.
     Unreadable(CosmosError),
+    /// Nor does it where it holds one change.
+    Undecodable {
+        error: CosmosError,
+        /// Behind it.
+        after: Position,
+    },
     /// A range is being split: ask again in a moment.
     Splitting(CosmosError),
     /// The container may be another one, or gone: look.
     Identity(CosmosError),
     /// The position is none of this feed.
     Position(CosmosError),
+    /// The position lies beyond the feed's end.
+    Beyond(CosmosError),
+    /// Ranges were merged since the position.
+    Merged(CosmosError),
     /// The position is older than what is retained.
     Retention(CosmosError),
     /// The all-versions feed is not enabled.
@@ -54,7 +65,14 @@ impl From<CosmosError> for Fault {
                     || text.contains("all versions and deletes")
                 {
                     Self::NoHistory(error)
-                } else if text.contains("continuation token") {
+                } else if text.contains("beyond its newest change") {
+                    // The emulator's gateway: a container of the service never shrinks.
+                    Self::Beyond(error)
+                } else if text.contains("does not reach across a merge") {
+                    Self::Merged(error)
+                } else if text.contains("continuation token")
+                    || text.contains("token container rid")
+                {
                     Self::Position(error)
                 } else if text.contains("too large") {
                     Self::TooLarge(error)
@@ -91,9 +109,12 @@ pub(super) fn plain(fault: Fault, target: &Target) -> FeedError {
         },
         Fault::TooLarge(error)
         | Fault::Unreadable(error)
+        | Fault::Undecodable { error, .. }
         | Fault::Splitting(error)
         | Fault::Identity(error)
         | Fault::Position(error)
+        | Fault::Beyond(error)
+        | Fault::Merged(error)
         | Fault::Retention(error)
         | Fault::NoHistory(error)
         | Fault::Transient(error) => FeedError::Unavailable {

@@ -38,6 +38,8 @@ pub(super) struct Readers(Mutex<Shelf>);
 struct Shelf {
     readers: HashMap<Place, (u64, Reader)>,
     limits: HashMap<Bounds, Limit>,
+    /// Changes in a row that could not be read, and the position behind the last of them.
+    unread: HashMap<Bounds, (u32, Position)>,
     tick: u64,
 }
 
@@ -92,6 +94,27 @@ impl Readers {
         items > 1
     }
 
+    /// Counts a change that cannot be read, and says how many there were in a row before it: `most` at most. Read again, it
+    /// counts once.
+    pub(super) fn unread(&self, bounds: &Bounds, after: &Position, most: u32) -> u32 {
+        let mut kept = self.lock();
+        let (count, last) = kept
+            .unread
+            .entry(bounds.clone())
+            .or_insert_with(|| (0, after.clone()));
+        if *count == 0 || last != after && *count < most {
+            *count += 1;
+            last.clone_from(after);
+            return *count - 1;
+        }
+        if last == after { *count - 1 } else { *count }
+    }
+
+    /// A change was read.
+    pub(super) fn understood(&self, bounds: &Bounds) {
+        self.lock().unread.remove(bounds);
+    }
+
     /// A page fitted. What was halved grows back, up to what is wanted.
     pub(super) fn fitted(&self, bounds: &Bounds, wanted: u32) {
         let mut kept = self.lock();
@@ -112,6 +135,18 @@ impl Readers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_counted_once_and_in_a_row() {
+        let readers = Readers::default();
+        let bounds = Bounds::whole();
+        let unread = |after: u32| readers.unread(&bounds, &Position::new(after.to_string()), 2);
+        assert_eq!([unread(1), unread(1), unread(2), unread(2)], [0, 0, 1, 1]);
+        assert_eq!([unread(3), unread(4), unread(3)], [2, 2, 2], "no more");
+        assert_eq!(unread(2), 1, "this one was counted");
+        readers.understood(&bounds);
+        assert_eq!([unread(5), unread(6)], [0, 1]);
+    }
 
     #[test]
     fn a_page_size_is_halved_and_grows_back() {

@@ -21,6 +21,7 @@ use super::fault::Fault;
 use super::item::{self, Body};
 use super::reader::{Place, Reader};
 use super::{CosmosFeed, account};
+use crate::apply::chain;
 use crate::feed::{FeedError, FeedPage, From, Read};
 use crate::position::{Bounds, Position};
 
@@ -28,6 +29,8 @@ use crate::position::{Bounds, Position};
 const SPLIT_TRIES: u32 = 6;
 /// The first pause between those; it doubles.
 const SPLIT_PAUSE: Duration = Duration::from_millis(50);
+/// So many changes in a row that cannot be read are passed over.
+const UNREADABLE: u32 = 10;
 /// How often a pin that was overtaken by writes and splits is begun anew.
 const PINS: u32 = 10;
 
@@ -35,6 +38,8 @@ type Page = SdkPage<ChangeFeedItem<Body>>;
 
 impl CosmosFeed {
     /// One page with changes, or the certainty that there are none now.
+    ///
+    /// A page that does not decode is asked for again by halves, until the change that is to blame comes alone.
     pub(super) async fn page(&self, read: &Read<'_>) -> Result<FeedPage, FeedError> {
         if read.from == From::Now {
             return self.pin(read.bounds, read.mode).await;
@@ -53,10 +58,18 @@ impl CosmosFeed {
                         self.unmerged(read).await?;
                     }
                     self.readers.fitted(read.bounds, read.max_items);
+                    if !page.changes.is_empty() {
+                        self.readers.understood(read.bounds);
+                    }
                     return Ok(page);
                 }
                 Err(Fault::Unreadable(_)) if !is_lenient => is_lenient = true,
-                Err(Fault::TooLarge(_)) if self.readers.halve(read.bounds, items) => {}
+                Err(Fault::TooLarge(_) | Fault::Unreadable(_))
+                    if self.readers.halve(read.bounds, items) => {}
+                Err(Fault::Undecodable { error, after }) => {
+                    return self.passed_over(read, error, after);
+                }
+                Err(Fault::Merged(_)) => return Err(self.merged(read)),
                 Err(Fault::Splitting(_)) if splits < SPLIT_TRIES => {
                     self.clock.sleep(SPLIT_PAUSE * (1 << splits)).await;
                     splits += 1;
@@ -85,9 +98,39 @@ impl CosmosFeed {
         {
             return Ok(());
         }
-        Err(FeedError::Merged {
+        Err(self.merged(read))
+    }
+
+    fn merged(&self, read: &Read<'_>) -> FeedError {
+        FeedError::Merged {
             collection: self.target.collection.clone(),
             bounds: read.bounds.clone(),
+        }
+    }
+
+    /// A page of one change that cannot be read, for a letter (I1). Where one follows on another without end, it is not
+    /// theirs to be passed over: the service or this client has changed (P26).
+    fn passed_over(
+        &self,
+        read: &Read<'_>,
+        error: CosmosError,
+        after: Position,
+    ) -> Result<FeedPage, FeedError> {
+        let before = self.readers.unread(read.bounds, &after, UNREADABLE);
+        if before == UNREADABLE {
+            return Err(FeedError::Unreadable {
+                collection: self.target.collection.clone(),
+                bounds: read.bounds.clone(),
+                changes: before,
+                source: error.into(),
+            });
+        }
+        Ok(FeedPage {
+            changes: Vec::new(),
+            position: after,
+            caught_up: false,
+            range_changed: false,
+            unreadable: Some(chain(&error).join(": ")),
         })
     }
 
@@ -123,7 +166,14 @@ impl CosmosFeed {
         let before = reader.physical.clone();
         let mut range_changed = false;
         loop {
-            let page = next(&mut reader).await?;
+            let page = match next(&mut reader).await {
+                // The SDK has moved on before it decodes: what it could not is behind its token.
+                Err(Fault::Unreadable(error)) if is_lenient && items == 1 => {
+                    let after = token(&reader)?;
+                    return Err(Fault::Undecodable { error, after });
+                }
+                page => page?,
+            };
             let physical = page.headers().partition_key_range_id();
             range_changed |= before.as_deref().is_some_and(|id| physical != Some(id));
             if let Some(id) = physical {
@@ -148,6 +198,7 @@ impl CosmosFeed {
                 position,
                 caught_up,
                 range_changed,
+                unreadable: None,
             };
             return Ok((page, is_new));
         }
@@ -216,6 +267,7 @@ impl CosmosFeed {
                         position,
                         caught_up: true,
                         range_changed: false,
+                        unreadable: None,
                     });
                 }
                 Ok(None) | Err(Fault::Splitting(_)) => {}
@@ -260,28 +312,22 @@ impl CosmosFeed {
     }
 
     /// The newest sequence number inside bounds: what a reader from now is told.
-    pub(super) async fn head(&self, bounds: &Bounds) -> Result<u64, FeedError> {
-        let found = async {
-            let mut reader = self
-                .reader(
-                    bounds,
-                    Mode::LatestVersion,
-                    &From::Now,
-                    1,
-                    account::patience(),
-                )
-                .await?;
-            let mut newest = 0;
-            for _ in self.physical(bounds).await? {
-                let page = next(&mut reader).await?;
-                newest = newest.max(newest_in(page.headers()).unwrap_or_default());
-            }
-            Ok(newest)
-        };
-        match found.await {
-            Ok(newest) => Ok(newest),
-            Err(fault) => Err(self.judge(fault, None).await),
+    pub(super) async fn head(&self, bounds: &Bounds) -> Result<u64, Fault> {
+        let mut reader = self
+            .reader(
+                bounds,
+                Mode::LatestVersion,
+                &From::Now,
+                1,
+                account::patience(),
+            )
+            .await?;
+        let mut newest = 0;
+        for _ in self.physical(bounds).await? {
+            let page = next(&mut reader).await?;
+            newest = newest.max(newest_in(page.headers()).unwrap_or_default());
         }
+        Ok(newest)
     }
 
     /// Sequence numbers between a position and the newest. They count writes of the whole physical range.
@@ -311,6 +357,8 @@ impl CosmosFeed {
         };
         match counted.await {
             Ok(behind) => Ok(behind),
+            // The next change cannot be read, and the page that would tell with it.
+            Err(Fault::Unreadable(_)) => Ok(None),
             Err(fault) => Err(self.judge(fault, Some(position)).await),
         }
     }

@@ -1,6 +1,8 @@
 //! The feed through the official SDK, against a gateway of the emulator in this process.
 
+mod counted;
 mod injected;
+mod unreadable;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use projectionist::needs::Mode;
 use projectionist_emulator::gateway::{Gateway, GatewayOptions, Switches, WELL_KNOWN_KEY};
 use projectionist_emulator::{Collection, CollectionConfig, Emulator, Options, PartitionKey};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -31,10 +34,18 @@ impl World {
     async fn new(setup: CollectionConfig, options: GatewayOptions) -> Self {
         let clock = Arc::new(|| SystemClock.now());
         let emulator = Emulator::in_memory(Options::new(clock).seed(7));
+        Self::over(emulator, setup, options).await
+    }
+
+    async fn over(emulator: Emulator, setup: CollectionConfig, options: GatewayOptions) -> Self {
         emulator.create_database("shop").unwrap();
         emulator
             .create_in("shop", "users", setup, serde_json::Map::new())
             .unwrap();
+        Self::serve(emulator, options).await
+    }
+
+    async fn serve(emulator: Emulator, options: GatewayOptions) -> Self {
         let gateway = Gateway::start(emulator.clone(), options).await.unwrap();
         Self { emulator, gateway }
     }
@@ -498,4 +509,57 @@ async fn positions_of_elsewhere_are_refused() {
             "{refused:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_collection_that_became_shorter_is_told() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let open = |dir: &TempDir| {
+        let clock = Arc::new(|| SystemClock.now());
+        Emulator::open(dir.path(), Options::new(clock)).unwrap()
+    };
+    let setup = CollectionConfig::new("/tenant").retention(WEEK);
+    let world = World::over(open(&dir), setup, GatewayOptions::new(0)).await;
+    world.put(0..3);
+    let journal = "emulator.journal";
+    std::fs::copy(dir.path().join(journal), copy.path().join(journal)).unwrap();
+    world.put(3..20);
+    let feed = world.feed().await;
+    let mut positions = Vec::new();
+    for mode in [Mode::LatestVersion, Mode::AllVersionsAndDeletes] {
+        let pinned = read(&feed, &whole(), mode, From::Now, 5).await.unwrap();
+        positions.push((mode, pinned.position));
+    }
+    let world = World::serve(open(&copy), GatewayOptions::new(0)).await;
+    let feed = world.feed().await;
+    for (mode, position) in positions {
+        let refused = read(&feed, &whole(), mode, From::Position(position), 5).await;
+        assert!(
+            matches!(refused, Err(FeedError::BeyondEnd { end: 3, .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_split_that_was_merged_back_is_a_merge() {
+    let world = World::of(CollectionConfig::new("/tenant").retention(WEEK)).await;
+    let feed = world.feed().await;
+    world.put(0..20);
+    let mode = Mode::AllVersionsAndDeletes;
+    let pinned = read(&feed, &whole(), mode, From::Now, 5).await.unwrap();
+    let parent = world.collection().ranges()[0].id.clone();
+    world.collection().split(&parent).unwrap();
+    let ranges = world.collection().ranges();
+    world
+        .collection()
+        .merge([&ranges[0].id, &ranges[1].id])
+        .unwrap();
+    world.put(20..40);
+    let from = From::Position(pinned.position);
+    let merged = read(&feed, &whole(), mode, from, 5).await;
+    assert!(
+        matches!(merged, Err(FeedError::Merged { .. })),
+        "the ranges look as they did: {merged:?}"
+    );
 }

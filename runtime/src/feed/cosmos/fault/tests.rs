@@ -21,10 +21,12 @@ fn fault(code: u16, sub: u16, message: &'static str) -> Fault {
 fn each_error_has_its_meaning() {
     let kind = |fault: &Fault| match fault {
         Fault::TooLarge(_) => "too large",
-        Fault::Unreadable(_) => "unreadable",
+        Fault::Unreadable(_) | Fault::Undecodable { .. } => "unreadable",
         Fault::Splitting(_) => "splitting",
         Fault::Identity(_) => "identity",
         Fault::Position(_) => "position",
+        Fault::Beyond(_) => "beyond",
+        Fault::Merged(_) => "merged",
         Fault::Retention(_) => "retention",
         Fault::NoHistory(_) => "no history",
         Fault::Denied(_) => "denied",
@@ -57,7 +59,7 @@ fn each_error_has_its_meaning() {
         (
             400,
             0,
-            "token container rid \"a\" does not match: continuation token",
+            "token container rid \"a\" does not match the operation's container rid",
             "position",
         ),
         (
@@ -71,6 +73,18 @@ fn each_error_has_its_meaning() {
             0,
             "Change Feed 'All Versions and Deletes' mode must be enabled",
             "no history",
+        ),
+        (
+            400,
+            0,
+            "continuation 9 of collection \"users\" lies beyond its newest change, 3",
+            "beyond",
+        ),
+        (
+            400,
+            0,
+            "the all-versions feed does not reach across a merge",
+            "merged",
         ),
         (400, 0, "something else", "transient"),
         (401, 0, "signature", "denied"),

@@ -1,43 +1,12 @@
 //! The whole projector while the SDK's own fault injection makes its requests fail, get lost, or take long: whatever
 //! happens between the client and the service, each change is counted once.
 
+use super::*;
+use crate::engine::{Engine, Until};
 use azure_data_cosmos::fault_injection::{
     FaultInjectionConditionBuilder, FaultInjectionErrorType as Error, FaultInjectionResultBuilder,
     FaultInjectionRule, FaultInjectionRuleBuilder, FaultOperationType,
 };
-use projectionist::extract::state::States;
-use projectionist::prelude::*;
-use projectionist::projection::Start;
-use projectionist::registry::{Location, ProjectionDef};
-
-use super::*;
-use crate::coordination::Instance;
-use crate::coordination::memory::MemoryCoordination;
-use crate::engine::{Engine, Limits, Prepared, Setup, Until};
-use crate::store::Store;
-use crate::store::sqlite::{OpenOptions, SqliteStore};
-
-#[projection(
-    collection = "users",
-    name = "counted",
-    register = false,
-    ddl(sqlite = "create table if not exists counted (operation text not null, id text not null)")
-)]
-struct Counted;
-
-impl Counted {
-    #[on_create]
-    #[on_replace]
-    #[on_delete]
-    async fn count(operation: Operation, id: DocumentId, mut tx: Tx<'_>) -> Result<(), TxError> {
-        let row = (operation.as_str(), id.as_str());
-        tx.execute("insert into counted (operation, id) values ($1, $2)", row)
-            .await?;
-        Ok(())
-    }
-}
-
-static COUNTED: ProjectionDef = ProjectionDef::of::<Counted>(Location { file: "", line: 0 });
 
 /// One kind of fault, in every third read of the feed while it is on.
 fn rule(name: &str, result: FaultInjectionResultBuilder) -> Arc<FaultInjectionRule> {
@@ -77,40 +46,8 @@ async fn whatever_the_sdk_meets_each_change_is_counted_once() {
     .unwrap();
 
     let dir = tempfile::tempdir().unwrap();
-    let options = OpenOptions {
-        read_only: false,
-        create: true,
-    };
-    let store = SqliteStore::open(dir.path().join("projector.db"), options)
-        .await
-        .unwrap();
-    let store: Arc<dyn Store> = Arc::new(store);
-    let setup = Setup {
-        projections: vec![Prepared {
-            def: &COUNTED,
-            start: Start::Now,
-            start_origin: "the test".to_owned(),
-            batch: 5,
-            feed: Arc::new(feed),
-        }],
-        states: States::default(),
-        store: Arc::clone(&store),
-        coordination: Arc::new(MemoryCoordination::new()),
-        instance: Instance {
-            name: "test".to_owned(),
-            incarnation: "1".to_owned(),
-            pid: 1,
-            started_at: SystemClock.now(),
-        },
-        clock: Arc::new(SystemClock),
-        seed: 1,
-        limits: Limits {
-            poll: Duration::from_millis(5),
-            backoff_first: Duration::from_millis(2),
-            backoff_max: Duration::from_millis(20),
-            ..Limits::default()
-        },
-    };
+    let store = counted::store(&dir).await;
+    let setup = counted::setup(feed, &store, 5);
     let running = Engine::prepare(setup).await.unwrap().start(Until::Stopped);
 
     let mut written = 0;
@@ -148,9 +85,7 @@ async fn whatever_the_sdk_meets_each_change_is_counted_once() {
             "creates",
         ),
     ] {
-        let table = store.query(sql).await.unwrap();
-        let found = format!("{:?}", table.rows[0][0]);
-        assert_eq!(found, format!("Integer({written})"), "{what}");
+        assert_eq!(counted::number(&store, sql).await, written as i64, "{what}");
     }
     println!("{written} changes; faults: {:?}", hits(&rules));
 }
