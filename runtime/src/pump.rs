@@ -103,7 +103,13 @@ impl Pump {
 
     /// Reads one page and applies it.
     pub(crate) async fn step(&mut self) -> Step {
-        let page = match self.read().await {
+        let page = self.read().await;
+        self.pass(page).await
+    }
+
+    /// Applies what a read gave.
+    async fn pass(&mut self, page: Result<FeedPage, FeedError>) -> Step {
+        let page = match page {
             Ok(page) => Arc::new(page),
             Err(error @ FeedError::Gone { .. }) => return self.gone(error).await,
             Err(error) => return self.feed_failed(error),
@@ -177,7 +183,12 @@ impl Pump {
             // Whoever asks "caught up?" from here on is answered by a later read.
             let asked = seat.asked();
             seat.enter(PumpState::Running);
-            match self.step().await {
+            // A read that hangs must not keep the program from ending, and nothing is in hand yet.
+            let page = tokio::select! {
+                () = stop.cancelled() => return Ok(Ended::Stopped),
+                page = self.read() => page,
+            };
+            match self.pass(page).await {
                 Step::More(applied) => {
                     seat.applied(applied);
                     seat.recovered();

@@ -44,6 +44,8 @@ pub(super) async fn standing(
 
 /// So many lists of ranges in a row that the feed's or the store's own answers go against end the start.
 const LISTS: u32 = 20;
+/// An answer that did not come at all counts for so many: what tries on by itself has waited long enough by then.
+const OUTAGE: u32 = 5;
 
 /// Splits the leases whose ranges were split since, and makes the checkpoints that are missing. A start that was cut off
 /// half-way is completed here.
@@ -56,16 +58,21 @@ pub(super) async fn complete(
     let name = prepared.def.spec.name;
     let mut lists = 0;
     loop {
-        let ranges = prepared.feed.ranges().await;
-        let ranges = ranges.map_err(|error| feed_problem(name, error))?;
-        standing = divided(standing, &ranges, prepared, setup).await?;
-        let stale = match add(&mut standing, &ranges, prepared, setup, id).await {
-            Ok(()) => break,
-            Err(Missing::Problem(problem)) => return Err(problem),
-            Err(Missing::Stale(problem)) => problem,
+        let added = match prepared.feed.ranges().await {
+            Ok(ranges) => {
+                standing = divided(standing, &ranges, prepared, setup).await?;
+                add(&mut standing, &ranges, prepared, setup, id).await
+            }
+            Err(error) => Err(Missing::of(error, name)),
         };
         // The list was out of date, or the range was split since: a fresh one tells (P12).
-        lists += 1;
+        let (weight, stale) = match added {
+            Ok(()) => break,
+            Err(Missing::Problem(problem)) => return Err(problem),
+            Err(Missing::Stale(problem)) => (1, problem),
+            Err(Missing::Unanswered(problem)) => (OUTAGE, problem),
+        };
+        lists += weight;
         if lists >= LISTS {
             return Err(stale);
         }
@@ -142,7 +149,20 @@ async fn take_apart(
 enum Missing {
     /// The list of ranges was out of date.
     Stale(Problem),
+    /// The service did not answer.
+    Unanswered(Problem),
     Problem(Problem),
+}
+
+impl Missing {
+    fn of(error: FeedError, name: &str) -> Self {
+        let kind = match error {
+            FeedError::Gone { .. } => Self::Stale,
+            FeedError::Unavailable { .. } => Self::Unanswered,
+            _ => Self::Problem,
+        };
+        kind(feed_problem(name, error))
+    }
 }
 
 /// Makes a checkpoint for each part of the ranges that has none.
@@ -159,12 +179,10 @@ async fn add(
         for bounds in gaps(&range.bounds, standing) {
             // P12, I6: `now` is pinned here, and stored before anything is read.
             let position = match prepared.start {
-                Start::Now => Some(pin(feed.as_ref(), &bounds, def.mode).await.map_err(
-                    |error| match error {
-                        FeedError::Gone { .. } => Missing::Stale(feed_problem(name, error)),
-                        error => Missing::Problem(feed_problem(name, error)),
-                    },
-                )?),
+                Start::Now => {
+                    let pinned = pin(feed.as_ref(), &bounds, def.mode).await;
+                    Some(pinned.map_err(|error| Missing::of(error, name))?)
+                }
                 _ => None,
             };
             let new = NewCheckpoint {

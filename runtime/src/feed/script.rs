@@ -4,6 +4,7 @@
 //! lists of ranges that are out of date, and failures, where the script says so.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ pub struct ScriptFeed {
     changes: watch::Sender<Vec<(String, RawChange)>>,
     failures: Mutex<VecDeque<FeedError>>,
     ranges: Mutex<Ranges>,
+    hangs: AtomicBool,
 }
 
 /// The physical ranges, and what is said of them.
@@ -76,6 +78,7 @@ impl ScriptFeed {
                 merges: Vec::new(),
                 reads_through: false,
             }),
+            hangs: AtomicBool::new(false),
         }
     }
 
@@ -96,6 +99,11 @@ impl ScriptFeed {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push_back(error);
+    }
+
+    /// From here on reads get no answer.
+    pub fn hang(&self) {
+        self.hangs.store(true, Ordering::Relaxed);
     }
 
     /// Splits the range that holds this hash, there.
@@ -243,7 +251,12 @@ impl Feed for ScriptFeed {
     }
 
     fn read<'a>(&'a self, read: Read<'a>) -> BoxFuture<'a, Result<FeedPage, FeedError>> {
-        Box::pin(async move { self.answer(&read) })
+        Box::pin(async move {
+            if self.hangs.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+            self.answer(&read)
+        })
     }
 
     fn newest<'a>(&'a self, _bounds: &'a Bounds) -> BoxFuture<'a, Result<u64, FeedError>> {

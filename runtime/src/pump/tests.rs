@@ -175,6 +175,16 @@ impl Rig {
         }
     }
 
+    fn seat(&self) -> Arc<Seat> {
+        let board = crate::board::Board::new(Arc::new(self.clock.clone()));
+        let checkpoint = &self.pump.checkpoint;
+        board.seat(
+            checkpoint.projection.clone(),
+            checkpoint.bounds.clone(),
+            Arc::clone(&self.pump.pulse),
+        )
+    }
+
     async fn position(&self) -> Option<String> {
         let all = self.store.checkpoints().await.unwrap();
         all[0].position.as_ref().map(ToString::to_string)
@@ -438,13 +448,7 @@ async fn until_the_end_of_the_feed_no_failure_is_waited_for_without_limit() {
             source: "connection refused".into(),
         });
     }
-    let board = crate::board::Board::new(Arc::new(rig.clock.clone()));
-    let checkpoint = &rig.pump.checkpoint;
-    let seat = board.seat(
-        checkpoint.projection.clone(),
-        checkpoint.bounds.clone(),
-        Arc::clone(&rig.pump.pulse),
-    );
+    let seat = rig.seat();
     let stop = CancellationToken::new();
     let time = async {
         loop {
@@ -459,4 +463,17 @@ async fn until_the_end_of_the_feed_no_failure_is_waited_for_without_limit() {
     assert_eq!(problem.code, codes::GAVE_UP);
     assert!(problem.message.contains("after 3 attempts"), "{problem}");
     assert!(problem.message.contains("connection refused"), "{problem}");
+}
+
+/// Nothing is in hand while a page is waited for.
+#[tokio::test]
+async fn a_read_that_hangs_does_not_keep_the_program_from_ending() {
+    let rig = Rig::new(done()).await;
+    rig.feed.hang();
+    let seat = rig.seat();
+    let stop = CancellationToken::new();
+    let mut run = std::pin::pin!(rig.pump.run(Until::Stopped, &stop, &seat));
+    assert!(futures_util::poll!(&mut run).is_pending());
+    stop.cancel();
+    assert!(matches!(run.await, Ok(Ended::Stopped)));
 }

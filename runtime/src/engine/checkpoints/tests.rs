@@ -122,6 +122,37 @@ async fn a_list_that_is_behind_for_a_while_is_waited_for() {
     assert_eq!(rig.leases().await.len(), 2);
 }
 
+/// P12: what is pinned is stored at once, so a start goes on where it was interrupted.
+#[tokio::test]
+async fn a_short_outage_while_now_is_pinned_is_waited_for_and_a_long_one_ends_the_start() {
+    for (failures, ends) in [(3, false), (4, true)] {
+        let rig = Rig::new();
+        rig.feed.split("80");
+        for _ in 0..failures {
+            rig.feed.fail(FeedError::Unavailable {
+                collection: "store".to_owned(),
+                source: "no route".into(),
+            });
+        }
+        let time = async {
+            loop {
+                rig.clock.advance(Limits::default().poll);
+                tokio::task::yield_now().await;
+            }
+        };
+        let ready = tokio::select! {
+            ready = rig.prepare(&BILLING, Start::Now) => ready,
+            () = time => unreachable!("time does not end"),
+        };
+        if ends {
+            assert_eq!(ready.unwrap_err().code, codes::FEED_UNAVAILABLE);
+            assert!(rig.leases().await.is_empty());
+        } else {
+            assert_eq!(ready.unwrap().checkpoints().count(), 2);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_list_that_stays_behind_ends_the_start() {
     let rig = Rig::new();
