@@ -85,7 +85,11 @@ async fn whatever_the_sdk_meets_each_change_is_counted_once() {
             "creates",
         ),
     ] {
-        assert_eq!(counted::number(&store, sql).await, written as i64, "{what}");
+        assert_eq!(
+            counted::number(&store, sql).await,
+            i64::try_from(written).unwrap(),
+            "{what}"
+        );
     }
     println!("{written} changes; faults: {:?}", hits(&rules));
 }
