@@ -101,6 +101,7 @@ fn pages(changes: &[RawChange]) -> VecDeque<FeedPage> {
             position: Position::new(number.to_string()),
             caught_up: number == PAGES,
             range_changed: false,
+            unreadable: None,
         })
         .collect()
 }
