@@ -124,8 +124,8 @@ pub enum LogFormat {
 pub struct Collection {
     /// Where it lies, if the feed is that of Azure Cosmos DB. All below is the emulator's.
     pub place: Option<Place>,
-    /// The path of the partition key.
-    pub partition_key: String,
+    /// The paths of the partition key: one, or up to three where it is hierarchical.
+    pub partition_key: Vec<String>,
     /// How many physical ranges it has when it is made.
     pub ranges: u32,
     /// The window of its all-versions feed.

@@ -235,7 +235,7 @@ pub(crate) fn setup(settings: &config::Collection) -> CollectionConfig {
         previous_images,
     } = settings;
     CollectionConfig {
-        partition_key: vec![partition_key.clone()],
+        partition_key: partition_key.clone(),
         ranges: *ranges,
         default_ttl: *ttl,
         retention: *retention,

@@ -158,8 +158,8 @@ pub(super) static KEYS: &[Key] = &[
     key(
         "collections.*.partition_key",
         None,
-        "a path",
-        "The path of the partition key: `/customerId`, `/address/country`. Must be set for each collection of the emulator.",
+        "a path, or a list of up to 3",
+        "The path of the partition key: `/customerId`, `/address/country`. A list, where it is hierarchical. Must be set for each collection of the emulator.",
     ),
     key(
         "collections.*.ranges",

@@ -68,13 +68,17 @@ pub(super) fn ttl(value: &Value) -> Result<i32, String> {
     seconds.ok_or_else(|| "expected a duration of whole seconds such as `30d`, or `-1`".to_owned())
 }
 
-pub(super) fn partition_key(value: &Value) -> Result<String, String> {
-    text(value)
+/// Up to three paths: the service's limit.
+pub(super) fn partition_key(value: &Value) -> Result<Vec<String>, String> {
+    let is_path = |path: &String| {
+        path.starts_with('/') && path.split('/').skip(1).all(|part| !part.is_empty())
+    };
+    texts(value)
         .ok()
-        .filter(|path| {
-            path.starts_with('/') && path.split('/').skip(1).all(|part| !part.is_empty())
+        .filter(|paths| (1..=3).contains(&paths.len()) && paths.iter().all(is_path))
+        .ok_or_else(|| {
+            "expected a path such as `/customerId`, or up to three of a hierarchical key".to_owned()
         })
-        .ok_or_else(|| "expected a path such as `/customerId`".to_owned())
 }
 
 pub(super) fn start(value: &Value) -> Result<Start, String> {

@@ -81,7 +81,7 @@ batch = 50
     assert_eq!(config.data_dir, PathBuf::from("elsewhere"));
     assert_eq!(config.limits.poll, Duration::from_secs(90));
     let store = &config.collections["store"];
-    assert_eq!(store.partition_key, "/customerId");
+    assert_eq!(store.partition_key, ["/customerId"]);
     assert_eq!(store.ranges, 4);
     assert_eq!(store.retention, Some(Duration::from_hours(7 * 24)));
     assert_eq!(store.ttl, Some(30 * 24 * 3600));
@@ -121,7 +121,7 @@ fn variables_find_names_whatever_their_case_and_dashes() {
         "[collections.sales-orders]\npartition_key = \"/a\"\n",
         &[
             ("PROJECTOR_COLLECTIONS__SALES_ORDERS__RANGES", "3"),
-            ("projector_collections__new__partition_key", "/b"),
+            ("projector_collections__new__partition_key", "/b, /c"),
             (
                 "PROJECTOR_PROJECTIONS__BILLING__START",
                 "2026-12-01T00:00:00Z",
@@ -129,7 +129,7 @@ fn variables_find_names_whatever_their_case_and_dashes() {
         ],
     );
     assert_eq!(config.collections["sales-orders"].ranges, 3);
-    assert_eq!(config.collections["new"].partition_key, "/b");
+    assert_eq!(config.collections["new"].partition_key, ["/b", "/c"]);
     let (start, _) = config.projections["billing"].start.clone().unwrap();
     assert_eq!(start, Start::At(1_796_083_200));
 }
@@ -206,6 +206,9 @@ fn every_wrong_form_is_refused() {
         "collections = 3",
         "collections.a = 3",
         "collections.a.partition_key = \"id\"",
+        "collections.a.partition_key = []",
+        "collections.a.partition_key = [\"/a\", \"b\"]",
+        "collections.a.partition_key = [\"/a\", \"/b\", \"/c\", \"/d\"]",
         "collections.a = { partition_key = \"/a\", ttl = \"0s\" }",
         "collections.a = { partition_key = \"/a\", previous_images = 1 }",
         "collections.a = {}",

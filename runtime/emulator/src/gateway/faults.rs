@@ -57,7 +57,7 @@ impl Plan {
         }
         match self.status.iter().find(|status| fault(**status).is_none()) {
             Some(status) => Err(Refusal::bad(format!(
-                "\"status\" {status} is not one of 408, 410, 429, 449, 500 and 503"
+                "\"status\" {status} is not one of 408, 410, 413, 429, 449, 500 and 503"
             ))),
             None if self.status.is_empty() => Err(Refusal::bad("\"status\" is empty")),
             None => Ok(()),
@@ -86,6 +86,11 @@ fn fault(status: u16) -> Option<Refusal> {
     let (code, substatus, message) = match status {
         408 => ("RequestTimeout", 0, "a timeout, as it was asked for"),
         410 => ("Gone", 1002, "a range that is gone, as it was asked for"),
+        413 => (
+            "RequestEntityTooLarge",
+            0,
+            "an answer that would be too large, as it was asked for",
+        ),
         429 => (
             "TooManyRequests",
             3200,

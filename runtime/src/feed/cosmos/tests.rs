@@ -142,6 +142,37 @@ async fn throttling_is_waited_out_in_place() {
 }
 
 #[tokio::test]
+async fn a_page_that_is_too_large_is_halved_until_it_fits_and_grows_back() {
+    let world = troubled().await;
+    world.put(0..300);
+    let feed = world.feed().await;
+    let ranges = feed.ranges().await.unwrap();
+    let bounds = &ranges[0].bounds;
+    let plan = json!({"rate": 1.0, "status": [413], "limit": 3});
+    control(&world, "faults", &plan).await;
+    let mut from = From::Beginning;
+    let mut sizes = Vec::new();
+    let mut found = Vec::new();
+    loop {
+        let page = read(&feed, bounds, Mode::LatestVersion, from, 16)
+            .await
+            .unwrap();
+        sizes.push(page.changes.len());
+        found.extend(page.changes.iter().map(number));
+        if page.caught_up {
+            break;
+        }
+        from = From::Position(page.position);
+    }
+    // 16, 8 and 4 were too many.
+    assert_eq!(sizes[..8], [2; 8]);
+    assert_eq!(sizes[8..16], [4; 8]);
+    assert_eq!(sizes[16..18], [8, 8], "{sizes:?}");
+    let all = drain(&feed, bounds, Mode::LatestVersion, From::Beginning).await;
+    assert_eq!(found, all.0);
+}
+
+#[tokio::test]
 async fn after_any_error_reading_goes_on_from_the_last_position() {
     for mode in [Mode::LatestVersion, Mode::AllVersionsAndDeletes] {
         let world = troubled().await;
