@@ -102,6 +102,7 @@ impl Pump {
     }
 
     /// Reads one page and applies it.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) async fn step(&mut self) -> Step {
         let page = self.read().await;
         self.pass(page).await
