@@ -1,5 +1,7 @@
 //! The settings that exist. Reading, `config show` and the book's table all come from this list.
 
+use serde_json::Value;
+
 /// One setting.
 #[derive(Debug)]
 pub(super) struct Key {
@@ -235,6 +237,28 @@ impl Key {
 }
 
 /// Whether a value of this name must not be shown.
+/// A value as an error may show it. What was written below `accounts` may be a key in the wrong place, so that only what
+/// cannot be one is shown.
+pub(super) fn shown(name: &[String], value: &Value) -> Value {
+    let harmless = |text: &str| {
+        let longest = if text.contains("://") { 128 } else { 40 };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/[] ".contains(c);
+        text.len() <= longest && text.chars().all(plain)
+    };
+    let is_hidden = match value {
+        _ if is_secret(name) => true,
+        _ if name[0] != "accounts" => false,
+        Value::String(text) => !harmless(text),
+        Value::Array(_) | Value::Object(_) => true,
+        _ => false,
+    };
+    if is_hidden {
+        Value::from("********")
+    } else {
+        value.clone()
+    }
+}
+
 pub(super) fn is_secret(name: &[String]) -> bool {
     const WORDS: [&str; 5] = ["secret", "password", "token", "key", "connection"];
     match name {

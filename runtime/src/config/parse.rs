@@ -110,7 +110,8 @@ pub(super) fn endpoint(value: &Value) -> Result<String, String> {
     let text = text(value).map_err(|_| expected.to_owned())?;
     let text = text.trim();
     let host = |rest: &str| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        // No user, no path, no query: what may hold a secret is nothing that an account's address has.
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
         let port = authority
             .rfind(':')
             .filter(|at| !authority[*at..].contains(']'));
@@ -186,6 +187,30 @@ pub(super) fn connection_string(value: &Value) -> Result<(String, Secret), Strin
     let endpoint = endpoint(&part("AccountEndpoint").ok_or_else(expected)?)?;
     let key = account_key(&part("AccountKey").ok_or_else(expected)?)?;
     Ok((endpoint, key))
+}
+
+/// The id of an identity or a tenant: shorter than any key.
+pub(super) fn identifier(value: &Value) -> Result<String, String> {
+    text(value)
+        .ok()
+        .filter(|text| {
+            text.len() <= 64
+                && text
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+        })
+        .ok_or_else(|| "expected an id such as `1b4f7c0e-3d2a-4f5b-9c8d-7e6f5a4b3c2d`".to_owned())
+}
+
+/// The names of regions.
+pub(super) fn regions(value: &Value) -> Result<Vec<String>, String> {
+    let is_region = |text: &String| {
+        text.len() <= 40 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
+    };
+    texts(value)
+        .ok()
+        .filter(|regions| regions.iter().all(is_region))
+        .ok_or_else(|| "expected regions such as `[\"West Europe\", \"North Europe\"]`".to_owned())
 }
 
 /// A list of texts, or one text with commas.

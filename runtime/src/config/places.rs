@@ -100,9 +100,9 @@ impl Reader {
             endpoint: endpoint.unwrap_or_default(),
             auth: auth.map_or(fallback, |(auth, _)| auth),
             key,
-            client_id: self.get(&at("client_id"), parse::text),
-            tenant_id: self.get(&at("tenant_id"), parse::text),
-            regions: self.get(&at("regions"), parse::texts).unwrap_or_default(),
+            client_id: self.get(&at("client_id"), parse::identifier),
+            tenant_id: self.get(&at("tenant_id"), parse::identifier),
+            regions: self.get(&at("regions"), parse::regions).unwrap_or_default(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use projectionist::registry::Registry;
 use serde_json::Value;
 
-use super::key::{KEYS, Key, is_secret, nearest, normal};
+use super::key::{KEYS, Key, is_secret, nearest, normal, shown};
 use super::sources::{Entry, Sources};
 use super::user::scalar;
 use super::{Account, Collection, Config, FeedKind, Origin, Overrides, Setting, parse};
@@ -118,20 +118,24 @@ impl Reader {
         match parse(&value) {
             Ok(parsed) => Some((parsed, origin)),
             Err(expected) => {
-                let value = if is_secret(&name) {
-                    Value::from("********")
+                let help = if is_misplaced(&name, &value) {
+                    format!(
+                        "This is a connection string: set it as `accounts.{}.connection_string`, better as a variable than in a file.",
+                        name[1]
+                    )
                 } else {
-                    value
-                };
-                self.problems.push(Problem::new(
-                    codes::BAD_SETTING,
-                    format!("`{} = {value}` ({origin}): {expected}", name.join(".")),
                     default.map_or_else(
                         || "Correct it, or leave it out.".to_owned(),
                         |default| {
                             format!("Correct it, or leave it out: the default is `{default}`.")
                         },
-                    ),
+                    )
+                };
+                let value = shown(&name, &value);
+                self.problems.push(Problem::new(
+                    codes::BAD_SETTING,
+                    format!("`{} = {value}` ({origin}): {expected}", name.join(".")),
+                    help,
                 ));
                 None
             }
@@ -296,6 +300,17 @@ impl Reader {
         }
         settings
     }
+}
+
+/// Whether it is a connection string that stands in the place of something else.
+fn is_misplaced(name: &[String], value: &Value) -> bool {
+    let is_one = |text: &str| {
+        let text = text.to_lowercase();
+        text.contains("accountendpoint=") || text.contains("accountkey=")
+    };
+    name[0] == "accounts"
+        && name.last().is_some_and(|last| last != "connection_string")
+        && value.as_str().is_some_and(is_one)
 }
 
 /// The names that may stand at the top.

@@ -423,6 +423,55 @@ account = "main"
     );
 }
 
+/// A key in the wrong place is shown by nobody, whichever place that is.
+#[test]
+fn a_key_that_was_put_in_the_wrong_place_is_not_shown() {
+    let key =
+        "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+    let whole = format!("AccountEndpoint=https://shop.documents.azure.com/;AccountKey={key};");
+    let secrets = [
+        key.to_owned(),
+        key.trim_end_matches('=').replace('+', "a"),
+        whole.clone(),
+        format!("https://user:{key}@shop.documents.azure.com"),
+        format!("https://user:hunter22@shop.documents.azure.com"),
+        format!("https://shop.documents.azure.com/?sig={key}"),
+        "https://shop.documents.azure.com/?hunter22".to_owned(),
+        "https://shop.documents.azure.com/#hunter22".to_owned(),
+    ];
+    for name in [
+        "endpoint",
+        "auth",
+        "client_id",
+        "tenant_id",
+        "regions",
+        "key",
+        "connection_string",
+    ] {
+        for secret in &secrets {
+            if name == "connection_string" && *secret == whole || name == "key" && secret == key {
+                continue;
+            }
+            let file = format!("feed = \"cosmos\"\n[accounts.main]\n{name} = '{secret}'\n");
+            let found = problems(&file, &[]).join("\n");
+            assert!(!found.contains(&key[..20]), "{name}: {found}");
+            assert!(!found.contains("hunter22"), "{name}: {found}");
+            assert!(
+                found.contains(&format!("`accounts.main.{name} = ")),
+                "{found}"
+            );
+            assert_eq!(
+                found.contains("This is a connection string"),
+                *secret == whole,
+                "{name}: {found}"
+            );
+        }
+        let list = format!("feed = \"cosmos\"\n[accounts.main]\n{name} = ['{key}']\n");
+        let found = problems(&list, &[]).join("\n");
+        assert!(!found.contains(&key[..20]), "{name}: {found}");
+    }
+}
+
 #[test]
 fn endpoints_are_https_but_on_this_machine() {
     let parsed = |text: &str| super::parse::endpoint(&json!(text)).is_ok();
@@ -445,6 +494,12 @@ fn endpoints_are_https_but_on_this_machine() {
         "http://10.0.0.1:8081",
         "ftp://localhost",
         "https://a:port/",
+        "https://a/path",
+        "https://a//",
+        "https://a/?query",
+        "https://a#part",
+        "https://user@a/",
+        "https://user:password@a",
     ] {
         assert!(!parsed(bad), "{bad}");
     }
