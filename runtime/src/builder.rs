@@ -165,7 +165,7 @@ fn setup_problem(error: BoxError) -> Problem {
         Err(error) => Problem::new(
             codes::SETUP_FAILED,
             "the program's own set-up failed",
-            "See the cause below; nothing was read.",
+            "Mend it and start again; nothing was read.",
         )
         .because(error),
     }

@@ -76,7 +76,7 @@ fn block_on(command: impl Future<Output = Result<Exit, Problems>>) -> Result<Exi
             Problem::new(
                 codes::RUNTIME_FAILED,
                 "the process cannot start its threads",
-                "See the cause below; a limit of the system may be reached.",
+                "A limit of the system may be reached: look at the number of processes and threads.",
             )
             .because(error)
         })?;

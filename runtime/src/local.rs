@@ -349,7 +349,7 @@ fn access_problem(error: AccessError) -> Problem {
         error => Problem::new(
             codes::EMULATOR_FAILED,
             "the local collections cannot be used",
-            "See the cause below. A process that owns them serves them to others; is it still there?",
+            "If another process owns them, see that it is still running: it serves them to others. Else look at the folder's owner, its rights and its free space.",
         )
         .because(error),
     }
@@ -361,7 +361,7 @@ pub(crate) async fn serve(local: &Local, dir: &Path) -> Result<Server, Problem> 
         Problem::new(
             codes::EMULATOR_FAILED,
             "the local collections cannot be served on loopback",
-            "See the cause below; `dev` commands need it while this process runs.",
+            "`dev` commands need it while this process runs. Let it open a port on 127.0.0.1 and write to `data_dir`.",
         )
         .because(error)
     })

@@ -18,7 +18,7 @@ pub(crate) fn print(data: &str) -> Result<(), Problem> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Problem::new(
             codes::RUNTIME_FAILED,
             "stdout cannot be written to",
-            "See the cause below.",
+            "Look at what stdout is connected to: a full disk, or a pipe that fails.",
         )
         .because(error)),
         _ => Ok(()),

@@ -41,11 +41,10 @@ pub(crate) async fn run(
         signal = signals.next() => return Ok(unfinished(arguments.once, signal)),
     };
     introduce(&ready, &parts, &config, &defs);
-    // Where something was committed already, an empty journal is one that lost its changes (P1): whatever is
-    // written now must not hide that.
-    let is_new = ready
-        .checkpoints()
-        .all(|checkpoint| checkpoint.version == 0);
+    // Where something was committed already, an empty journal is one that lost its changes (P1), or the read model is
+    // another collection's: whatever is written now must not hide the one, nor mix with the other.
+    let standing = parts.store().checkpoints().await;
+    let is_new = standing.is_ok_and(|all| all.iter().all(|checkpoint| checkpoint.version == 0));
     let seed = match demo {
         Some(demo) if is_new && parts.is_unwritten().await? => {
             Some(Seed::of(demo, &config.data_dir))

@@ -69,7 +69,7 @@ impl Seed {
                     Problem::new(
                         codes::DEMO_FAILED,
                         "the demonstration could not be written",
-                        "See the cause below. The program's demonstration must fit its collections.",
+                        "The program's demonstration must fit its collections. Correct it in the program.",
                     )
                     .because(error)
                 })?;
@@ -97,7 +97,7 @@ pub(crate) async fn show(store: &dyn Store, tables: &[(String, String)]) -> Resu
             Problem::new(
                 codes::DEMO_FAILED,
                 format!("the read model cannot be shown: `{query}` failed"),
-                "See the cause below.",
+                "The demonstration's queries must fit the tables of its projections.",
             )
             .because(error)
         })?;

@@ -14,6 +14,8 @@ pub(crate) async fn serve(config: &Config, serve: &Serve) -> Result<Exit, Proble
     let mut signals = Signals::listen()?;
     let local = Local::open(&config.data_dir, "dev serve")?;
     local.ensure(config)?;
+    // The other `dev` commands reach the collections through their owner, which this process now is.
+    let _server = crate::local::serve(&local, &config.data_dir).await?;
     let options = GatewayOptions {
         https: serve.https.then(|| config.data_dir.clone()),
         control: serve.control,

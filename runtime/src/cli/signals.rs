@@ -19,7 +19,7 @@ impl Signals {
                 Problem::new(
                     codes::RUNTIME_FAILED,
                     "the process cannot listen to signals",
-                    "See the cause below.",
+                    "A limit of the system may be reached: look at the number of open files and of processes.",
                 )
                 .because(error)
             })

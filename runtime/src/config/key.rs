@@ -236,7 +236,6 @@ impl Key {
     }
 }
 
-/// Whether a value of this name must not be shown.
 /// A value as an error may show it. What was written below `accounts` may be a key in the wrong place, so that only what
 /// cannot be one is shown.
 pub(super) fn shown(name: &[String], value: &Value) -> Value {
@@ -259,6 +258,7 @@ pub(super) fn shown(name: &[String], value: &Value) -> Value {
     }
 }
 
+/// Whether a value of this name must not be shown.
 pub(super) fn is_secret(name: &[String]) -> bool {
     const WORDS: [&str; 5] = ["secret", "password", "token", "key", "connection"];
     match name {

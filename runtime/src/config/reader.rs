@@ -85,7 +85,8 @@ impl Reader {
         let shown = name.join(".");
         let candidates: Vec<String> = KEYS
             .iter()
-            .map(|key| match free(&name) {
+            // The section itself may be what is misspelt: `account.main.key`.
+            .map(|key| match name.get(1) {
                 Some(free) => key.name.replacen('*', free, 1),
                 None => key.name.to_owned(),
             })

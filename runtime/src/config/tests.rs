@@ -423,6 +423,22 @@ account = "main"
     );
 }
 
+#[test]
+fn a_section_that_is_misspelt_is_guessed() {
+    let found = problems(
+        "feed = \"emulator\"\n[account.main]\nauth = \"key\"\n[colections.a]\npartition_key = \"/a\"\n[collections.b]\npartition_key = \"/b\"\ndatabse = \"shop\"\n",
+        &[],
+    );
+    assert_eq!(
+        found,
+        [
+            "there is no setting `account.main.auth` (projector.toml:3) [unknown-setting] Did you mean `accounts.main.auth`?",
+            "there is no setting `colections.a.partition_key` (projector.toml:5) [unknown-setting] Did you mean `collections.a.partition_key`?",
+            "there is no setting `collections.b.databse` (projector.toml:8) [unknown-setting] Did you mean `collections.b.database`?",
+        ]
+    );
+}
+
 /// A key in the wrong place is shown by nobody, whichever place that is.
 #[test]
 fn a_key_that_was_put_in_the_wrong_place_is_not_shown() {

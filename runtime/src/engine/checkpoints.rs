@@ -3,6 +3,7 @@
 //!
 //! Each step is one transaction, and what it leaves is where the next start goes on: a start can be cut off anywhere.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use projectionist::needs::Mode;
@@ -25,9 +26,13 @@ pub(super) async fn standing(
     notices: &mut Vec<String>,
 ) -> Result<Vec<Checkpoint>, Problem> {
     let name = prepared.def.spec.name;
-    let standing = own(setup, id)
-        .await
-        .map_err(|error| store_problem(name, error))?;
+    let failed = |error| store_problem(name, error);
+    let all = setup.store.checkpoints().await.map_err(failed)?;
+    notices.extend(elsewhere(&all, id));
+    let standing: Vec<_> = all
+        .into_iter()
+        .filter(|checkpoint| checkpoint.projection == *id)
+        .collect();
     for checkpoint in &standing {
         same_collection(checkpoint, prepared)?;
         same_mode(checkpoint, prepared)?;
@@ -40,6 +45,28 @@ pub(super) async fn standing(
         ));
     }
     Ok(standing)
+}
+
+/// Of a projection that has read other collections: whoever renames a container, or points the settings elsewhere, starts
+/// anew there, over the read model of before.
+fn elsewhere(all: &[Checkpoint], id: &ProjectionId) -> Option<String> {
+    let others: BTreeSet<_> = all
+        .iter()
+        .map(|checkpoint| &checkpoint.projection)
+        .filter(|other| {
+            other.name == id.name && other.tenant == id.tenant && other.collection != id.collection
+        })
+        .map(|other| other.collection.as_str())
+        .collect();
+    let others: Vec<_> = others.into_iter().collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "projection `{}` now reads `{}`; this store also holds its checkpoints of `{}`, and what it wrote from there stays in its read model",
+            id.name,
+            id.collection,
+            others.join("`, `")
+        )
+    })
 }
 
 /// So many lists of ranges in a row that the feed's or the store's own answers go against end the start.

@@ -250,7 +250,7 @@ fn build(prepared: &Prepared, setup: &Setup) -> Result<Box<dyn DynProjection>, P
                 "projection `{}` could not be made: its `init` failed ({})",
                 def.spec.name, def.location
             ),
-            "See the cause below; nothing was read.",
+            "Mend it and start again; nothing was read.",
         )
         .because(error)
     })

@@ -276,11 +276,15 @@ impl Post {
                 }
                 Ok(Ok(Ended::Split(children))) => return Kept::Split(self.succeed(children)),
                 Ok(Err(problem)) => {
+                    let cause = crate::apply::chain(&problem).join(": ");
                     // A job's problems are its result, told at its end; whoever goes on is told now.
                     if until == Until::Stopped {
-                        tracing::error!(code = problem.code, "{problem}: {}", problem.help);
+                        tracing::error!(
+                            projection = %self.runner.id.name, collection = %self.runner.def.spec.collection,
+                            range = %self.checkpoint.bounds, "{}. {}", cause, problem.help
+                        );
                     }
-                    self.seat.fail(crate::apply::chain(&problem).join(": "));
+                    self.seat.fail(cause);
                     // What ends one range of a projection ends the projection: half a read model is no read model.
                     self.stop.cancel();
                     return Kept::Failed(problem);

@@ -28,7 +28,10 @@ pub(crate) fn store_problem(projection: &str, error: StoreError) -> Problem {
             codes::STORE_CORRUPT,
             "Restore the store from a backup, or set another `data_dir`.",
         ),
-        _ => (codes::STORE_FAILED, "See the cause below."),
+        _ => (
+            codes::STORE_FAILED,
+            "Look at the disk's free space, and at the rights and the owner of the store's files.",
+        ),
     };
     Problem::new(
         code,
@@ -105,13 +108,16 @@ pub(crate) fn feed_problem(projection: &str, error: FeedError) -> Problem {
         ),
         FeedError::Denied { .. } => (
             codes::ACCESS_DENIED,
-            "Give the identity the role `Cosmos DB Built-in Data Reader`, or one with the actions `Microsoft.DocumentDB/databaseAccounts/readMetadata` and `Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/readChangeFeed`; or set the account's key. See the cause below: a firewall refuses with the same code.",
+            "Give the identity the role `Cosmos DB Built-in Data Reader`, or one with the actions `Microsoft.DocumentDB/databaseAccounts/readMetadata` and `Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/readChangeFeed`; or set the account's key. If it has them, look at the account's firewall: it refuses with the same code.",
         ),
         FeedError::Deleted { .. } => (
             codes::COLLECTION_MISSING,
             "Create it, or map the collection to another one in the settings.",
         ),
-        _ => (codes::FEED_UNAVAILABLE, "See the cause below."),
+        _ => (
+            codes::FEED_UNAVAILABLE,
+            "Look at the account's `endpoint` in the settings, at the network between here and there, and at the account's firewall and health. Then start again: nothing was lost.",
+        ),
     };
     Problem::new(
         code,

@@ -44,6 +44,21 @@ fn a_second_signal_ends_at_once_and_the_page_is_read_again() {
     }
 }
 
+/// Whoever serves the collections to SDKs serves them to the other commands too.
+#[test]
+fn documents_are_put_while_the_gateway_serves_them() {
+    let shelf = Shelf::new();
+    let mut serve = shelf.start(&["dev", "serve", "--port", "0"]);
+    serve.until("account key");
+    let book = r#"{"id": "a", "room": "west", "copies": 1}"#;
+    shelf.good(&["dev", "put", "shelf", book]);
+    serve.signal("TERM");
+    let (code, prose) = serve.end();
+    assert_eq!(code, Some(0), "{prose}");
+    let prose = text(&shelf.run(&["run", "--once"]).stderr);
+    assert!(prose.contains("\n1 change applied"), "{prose}");
+}
+
 /// A job that a signal ended has not done what it should: whoever started it must hear of it.
 #[test]
 fn a_job_that_is_stopped_before_its_end_says_so() {

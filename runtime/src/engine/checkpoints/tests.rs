@@ -289,3 +289,22 @@ fn gaps_are_what_no_lease_has() {
         [bounds("50", "70")]
     );
 }
+
+/// Whoever renames a container starts anew, and over the read model of before.
+#[tokio::test]
+async fn checkpoints_of_another_collection_are_told() {
+    let mut rig = Rig::new();
+    let ready = rig.prepare(&BILLING, Start::Now).await.unwrap();
+    assert!(ready.notices().is_empty(), "{:?}", ready.notices());
+    drop(ready);
+    rig.feed = Arc::new(ScriptFeed::new("renamed", None));
+    let ready = rig.prepare(&BILLING, Start::Now).await.unwrap();
+    assert_eq!(
+        ready.notices(),
+        [
+            "projection `billing` now reads `script/script/renamed`; this store also holds its checkpoints of `script/script/store`, and what it wrote from there stays in its read model"
+        ]
+    );
+    let others = rig.prepare(&AUDIT, Start::Now).await.unwrap_err();
+    assert_eq!(others.code, codes::NO_RETENTION, "it has none of before");
+}
