@@ -69,6 +69,10 @@ impl Core {
         if size >= limit
             && let Err(error) = self.compact(writer, &collections)
         {
+            // Half of it would keep the disk full that it may have filled.
+            if let Err(error) = clear_up(&self.path) {
+                tracing::warn!(journal = %self.path.display(), %error, "what was written of a new journal cannot be removed");
+            }
             tracing::warn!(
                 journal = %self.path.display(), %error,
                 "the journal could not be compacted; it goes on as it is"

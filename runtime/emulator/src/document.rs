@@ -10,6 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::hash;
+use crate::json;
 use crate::key::PartitionKey;
 use crate::write::DocumentError;
 
@@ -55,6 +56,8 @@ impl Prepared {
         }
         let Fields(fields) = serde_json::from_slice(body)
             .map_err(|error| refused(format!("the document is no JSON object: {error}")))?;
+        json::check(body)
+            .map_err(|error| refused(format!("the document cannot be decoded: {error}")))?;
 
         let mut names = HashSet::with_capacity(fields.len());
         let mut open = Vec::with_capacity(body.len() + 256);
@@ -278,6 +281,8 @@ mod tests {
             (r#"{"id":"a/b"}"#, "contains \"/\""),
             (r#"{"id":"1","x":1,"x":2}"#, "\"x\" stands twice"),
             (r#"{"id":"1","pk":[1]}"#, "field /pk"),
+            (r#"{"id":"1","x":{"y":"\ud800"}}"#, "cannot be decoded"),
+            (r#"{"id":"1","x":[1e999]}"#, "cannot be decoded"),
         ] {
             let error = Prepared::new(body.as_bytes(), &[vec!["pk"]]).unwrap_err();
             assert_eq!(error.status(), 400, "{body}");

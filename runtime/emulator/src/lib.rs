@@ -54,6 +54,7 @@ pub mod gateway;
 mod hash;
 mod index;
 mod journal;
+mod json;
 mod key;
 mod medium;
 mod options;

@@ -527,6 +527,46 @@ fn compaction_changes_nothing_that_can_be_read() {
     assert!(shrunk >= 8, "{shrunk} of 12 were compacted");
 }
 
+/// A disk that is full does not stay so for the sake of a compaction.
+#[test]
+fn a_compaction_that_fails_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let now = Arc::new(AtomicI64::new(1_000));
+    let open = || {
+        let now = Arc::clone(&now);
+        let clock =
+            Arc::new(move || Timestamp::from_second(now.fetch_add(1, Ordering::Relaxed)).unwrap());
+        let options = Options::new(clock).sync(false).compact_from(1);
+        Emulator::open(dir.path(), options).unwrap()
+    };
+    let emulator = open();
+    let config = CollectionConfig::new("/pk").retention(Duration::from_secs(1));
+    let items = emulator.create_collection("items", config).unwrap();
+    items.upsert(document(1, "same", 0)).unwrap();
+    let fresh = dir.path().join("emulator.journal.new");
+    std::os::unix::fs::symlink("/dev/full", &fresh).unwrap();
+    let mut written = 0;
+    while fresh.symlink_metadata().is_ok() {
+        written += 1;
+        assert!(written < 10_000, "it was tried, and cleared up");
+        items.upsert(document(1, "same", written)).unwrap();
+    }
+    // It goes on as it is, and the next compaction succeeds.
+    let journal = dir.path().join("emulator.journal");
+    let size = || journal.metadata().unwrap().len();
+    let large = size();
+    let mut smallest = large;
+    for _ in 0..1_000 {
+        written += 1;
+        items.upsert(document(1, "same", written)).unwrap();
+        smallest = smallest.min(size());
+    }
+    assert!(smallest < large, "{smallest} of {large}");
+    let before = everything(&items);
+    drop((items, emulator));
+    assert_eq!(everything(&open().collection("items").unwrap()), before);
+}
+
 /// So many changes to so many documents, and the size of the journal in relation to what is needed.
 fn churn(changes: u64, documents: u64) -> f64 {
     let dir = tempfile::tempdir().unwrap();

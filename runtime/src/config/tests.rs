@@ -450,7 +450,7 @@ fn a_key_that_was_put_in_the_wrong_place_is_not_shown() {
         key.trim_end_matches('=').replace('+', "a"),
         whole.clone(),
         format!("https://user:{key}@shop.documents.azure.com"),
-        format!("https://user:hunter22@shop.documents.azure.com"),
+        "https://user:hunter22@shop.documents.azure.com".to_owned(),
         format!("https://shop.documents.azure.com/?sig={key}"),
         "https://shop.documents.azure.com/?hunter22".to_owned(),
         "https://shop.documents.azure.com/#hunter22".to_owned(),

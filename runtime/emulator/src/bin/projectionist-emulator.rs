@@ -10,8 +10,11 @@ use projectionist_emulator::gateway::{
     DEFAULT_PORT, Gateway, GatewayOptions, MovableClock, Switches, WELL_KNOWN_KEY,
 };
 use projectionist_emulator::{Emulator, Options};
+use tracing_subscriber::EnvFilter;
 
 /// Serves local collections over the REST protocol of Azure Cosmos DB, on loopback.
+///
+/// What goes wrong is logged to stderr; `RUST_LOG=debug` tells of every request that is refused.
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are")]
 #[command(version)]
@@ -58,6 +61,12 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "warn".to_owned());
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .init();
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

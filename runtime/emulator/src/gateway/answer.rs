@@ -5,6 +5,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use serde_json::{Value, json};
+use std::error::Error;
 use uuid::Uuid;
 
 use super::asked::Asked;
@@ -213,13 +214,13 @@ impl From<DocumentError> for Refusal {
             DocumentError::Dropped { .. } => 1003,
             _ => 0,
         };
-        Self::new(status, code, error.to_string()).sub(substatus)
+        Self::new(status, code, chain(&error)).sub(substatus)
     }
 }
 
 impl From<EmulatorError> for Refusal {
     fn from(error: EmulatorError) -> Self {
-        let message = error.to_string();
+        let message = chain(&error);
         match error {
             EmulatorError::Config { .. } | EmulatorError::Changed { .. } => Self::bad(message),
             EmulatorError::DatabaseExists { .. } | EmulatorError::CollectionExists { .. } => {
@@ -239,14 +240,26 @@ impl From<RangeError> for Refusal {
     fn from(error: RangeError) -> Self {
         match error {
             RangeError::Refused(message) => Self::bad(message),
-            RangeError::Journal(error) => Self::new(500, "InternalServerError", error.to_string()),
+            RangeError::Journal(error) => Self::new(500, "InternalServerError", chain(&error)),
         }
     }
 }
 
+/// An error and its causes: that the disk is full is a cause.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut link = error.source();
+    while let Some(cause) = link {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        link = cause.source();
+    }
+    text
+}
+
 /// A feed's error, of a read of this range.
 pub(super) fn feed_refusal(error: &FeedError, range: &str) -> Refusal {
-    let message = error.to_string();
+    let message = chain(error);
     match error {
         FeedError::Gone { .. } => Refusal::gone(range),
         FeedError::Dropped { .. } => Refusal::new(404, "NotFound", message).sub(1003),

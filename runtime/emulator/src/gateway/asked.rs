@@ -38,6 +38,14 @@ impl Asked {
                     .map_err(|_| Refusal::bad(format!("the path /{path} is not UTF-8")))
             })
             .collect::<Result<_, _>>()?;
+        // A header that cannot be read must not count as absent: a precondition among them would be passed over.
+        for (name, value) in &parts.headers {
+            if value.to_str().is_err() {
+                return Err(Refusal::bad(format!(
+                    "the header {name} holds more than printable ASCII"
+                )));
+            }
+        }
         Ok(Self {
             method: parts.method.as_str().to_owned(),
             path,
@@ -53,6 +61,16 @@ impl Asked {
             },
             headers: parts.headers.clone(),
         })
+    }
+
+    /// Whether the client calls the gateway by an address of loopback, and not by a name that may be anybody's.
+    pub(super) fn is_to_loopback(&self) -> bool {
+        let host = self.host.as_deref().unwrap_or_default();
+        let name = host
+            .rsplit_once(':')
+            .filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+            .map_or(host, |(name, _)| name);
+        ["localhost", "127.0.0.1", "[::1]"].contains(&name.to_ascii_lowercase().as_str())
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {

@@ -11,6 +11,7 @@ use super::asked::Asked;
 use super::documents::{Patch, charge};
 use crate::collection::Collection;
 use crate::feed::Operation;
+use crate::json;
 use crate::key::PartitionKey;
 use crate::write::{DocumentError, Done, Numbering, Step, Write};
 
@@ -192,7 +193,7 @@ fn made(done: &Done) -> Value {
         result["eTag"] = json!(etag);
     }
     if let Some(body) = &done.body {
-        result["resourceBody"] = serde_json::from_slice(body).unwrap_or(Value::Null);
+        result["resourceBody"] = json::value(body).unwrap_or(Value::Null);
     }
     result
 }

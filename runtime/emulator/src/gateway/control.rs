@@ -57,6 +57,14 @@ impl Served {
                 "the control endpoint is off; start the emulator with --control",
             ));
         }
+        // A page in a browser of this machine must not reach it, by whatever name it calls the machine.
+        if asked.header("origin").is_some() || !asked.is_to_loopback() {
+            return Err(Refusal::new(
+                403,
+                "Forbidden",
+                "the control endpoint is for programs of this machine: without an Origin, and as localhost or 127.0.0.1",
+            ));
+        }
         if asked.method != "POST" {
             return Err(Refusal::new(
                 405,

@@ -9,6 +9,7 @@ use super::asked::Asked;
 use super::queries;
 use crate::collection::Collection;
 use crate::feed::Operation;
+use crate::json;
 use crate::key::PartitionKey;
 use crate::patch::{Condition, PatchOperation};
 use crate::query::Query;
@@ -204,7 +205,7 @@ impl Patch {
                 let query = Query::parse(&format!("SELECT * {text}"), Vec::new())
                     .map_err(|error| Refusal::bad(format!("the patch's condition: {error}")))?;
                 Some(Condition::new(move |body| {
-                    serde_json::from_slice(body).is_ok_and(|document| query.matches(&document))
+                    json::value(body).is_ok_and(|document| query.matches(&document))
                 }))
             }
         };

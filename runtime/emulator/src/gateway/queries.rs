@@ -16,6 +16,7 @@ use super::asked::Asked;
 use super::documents::charge;
 use super::feed::Scope;
 use crate::collection::Collection;
+use crate::json;
 use crate::query::{Parameter, Query, QueryError};
 
 /// How many results a page has where the client does not say.
@@ -219,7 +220,7 @@ fn most(asked: &Asked) -> Result<usize, Refusal> {
 }
 
 fn value(document: &Bytes) -> Result<Value, Refusal> {
-    serde_json::from_slice(document).map_err(|error| {
+    json::value(document).map_err(|error| {
         Refusal::new(
             500,
             "InternalServerError",

@@ -88,7 +88,7 @@ fn told(answer: Answer) -> Told {
         body: if bytes.is_empty() {
             Value::Null
         } else {
-            serde_json::from_slice(&bytes).expect("bodies are JSON")
+            crate::json::value(&bytes).expect("bodies are JSON")
         },
     }
 }
@@ -149,6 +149,115 @@ fn a_request_is_served_only_with_the_accounts_signature() {
     let (parts, ()) = unsigned.body(()).unwrap().into_parts();
     let asked = Asked::new(&parts, bytes::Bytes::new()).unwrap();
     assert_eq!(told(served.answer(&asked, &Fate::Served(None))).status, 401);
+}
+
+#[test]
+fn control_is_for_programs_of_this_machine() {
+    let served = served(true);
+    let told_to = |host: &str, headers: Headers<'_>| {
+        let uri: axum::http::Uri = format!("http://{host}/_control/throttle").parse().unwrap();
+        let mut request = Request::builder().method("POST").uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let body = bytes::Bytes::from_static(br#"{"requests":0}"#);
+        let asked = Asked::new(&parts, body).unwrap();
+        told(served.answer(&asked, &Fate::Served(None))).status
+    };
+    for host in [
+        "localhost:8081",
+        "LOCALHOST",
+        "127.0.0.1:1",
+        "[::1]:8081",
+        "[::1]",
+    ] {
+        assert_eq!(told_to(host, &[]), 200, "{host}");
+        assert_eq!(
+            told_to(host, &[("origin", "http://localhost")]),
+            403,
+            "{host}"
+        );
+    }
+    for host in [
+        "evil.example",
+        "localhost.evil.example:8081",
+        "127.0.0.1.evil.example",
+    ] {
+        assert_eq!(told_to(host, &[]), 403, "{host}");
+    }
+}
+
+/// What cannot be read is not absent: a precondition least of all.
+#[test]
+fn a_header_that_cannot_be_read_is_refused_by_name() {
+    for name in [
+        "if-match",
+        "x-ms-documentdb-partitionkey",
+        "x-ms-session-token",
+    ] {
+        let request = Request::builder().uri("http://127.0.0.1:1/dbs").header(
+            name,
+            axum::http::HeaderValue::from_bytes(b"\"\xc3\xa9\"").unwrap(),
+        );
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let refused = Asked::new(&parts, bytes::Bytes::new()).unwrap_err();
+        let told = told(refused.into());
+        assert_eq!(told.status, 400);
+        let message = told.body["message"].as_str().unwrap();
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+/// What one reader stores and the next cannot decode is refused by the first, whichever way it comes.
+#[test]
+fn what_cannot_be_decoded_is_not_stored_and_what_looks_odd_is_as_it_was() {
+    let served = served(false);
+    container(&served, &json!({}));
+    let key = ("x-ms-documentdb-partitionkey", "[\"a\"]");
+    let post = |headers: Headers<'_>, body: &str| {
+        let mut all = vec![key];
+        all.extend(headers);
+        tell(&served, "POST", "dbs/d/colls/c/docs", &all, body.as_bytes())
+    };
+    for (number, bad) in [
+        "\"\\ud800\"".to_owned(),
+        "1e999".to_owned(),
+        "[".repeat(130) + &"]".repeat(130),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let document = format!(r#"{{"id":"x","pk":"a","v":{bad}}}"#);
+        let told = post(&[], &document);
+        assert_eq!(told.status, 400, "{number}: {}", told.body);
+        let batch = format!(r#"[{{"operationType":"Create","resourceBody":{document}}}]"#);
+        let headers = [
+            ("x-ms-cosmos-is-batch-request", "True"),
+            ("x-ms-cosmos-batch-atomic", "True"),
+        ];
+        let told = post(&headers, &batch);
+        assert!(
+            told.status == 400 || told.body[0]["statusCode"] == 400,
+            "{number}: {} {}",
+            told.status,
+            told.body
+        );
+    }
+    for name in ["RawValue", "Number"] {
+        let odd =
+            format!(r#"{{"id":"{name}","pk":"a","v":{{"$serde_json::private::{name}":"777"}}}}"#);
+        assert_eq!(post(&[], &odd).status, 201);
+    }
+    let headers = [
+        ("x-ms-documentdb-isquery", "true"),
+        ("content-type", "application/query+json"),
+    ];
+    let query = r#"{"query":"SELECT VALUE c.v FROM c"}"#;
+    let told = post(&headers, query);
+    assert_eq!(told.status, 200, "{}", told.body);
+    let text = serde_json::to_string(&told.body).unwrap();
+    assert!(!text.contains("[777") && !text.contains(",777"), "{text}");
 }
 
 #[test]
