@@ -19,6 +19,7 @@ use self::tree::Tree;
 use crate::extract::{Extract, ExtractError};
 use crate::hook::HookCx;
 use crate::needs::{Kinds, Needs};
+use crate::row::Row;
 
 /// What happened to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +90,19 @@ impl Document {
         match &self.0 {
             Body::Text(json) => serde_json::from_slice(json),
             Body::Tree(tree) => T::deserialize(tree.root()),
+        }
+    }
+
+    /// Reads the body as a row.
+    pub(crate) fn row<R: Row>(&self) -> Result<R, serde_json::Error> {
+        match &self.0 {
+            Body::Text(json) => {
+                let mut json = serde_json::Deserializer::from_slice(json);
+                let row = R::read(&mut json)?;
+                json.end()?;
+                Ok(row)
+            }
+            Body::Tree(tree) => R::read(tree.root()),
         }
     }
 

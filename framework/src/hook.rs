@@ -25,6 +25,8 @@ pub struct Hook {
     pub databases: &'static [Option<&'static str>],
     /// Its own `only(…)`, beside the projection's.
     pub only: &'static [Condition],
+    /// Whether it takes `&self`.
+    pub takes_self: bool,
 }
 
 /// The hooks of a projection, one at most of each kind.
@@ -79,6 +81,22 @@ impl Hooks {
             i += 1;
         }
         needs
+    }
+
+    /// Whether any takes `&self`.
+    #[doc(hidden)]
+    pub const fn take_self(&self) -> bool {
+        const fn takes(hook: Option<&Hook>) -> bool {
+            match hook {
+                Some(hook) => hook.takes_self,
+                None => false,
+            }
+        }
+        takes(self.on_upsert.as_ref())
+            || takes(self.on_create.as_ref())
+            || takes(self.on_replace.as_ref())
+            || takes(self.on_delete.as_ref())
+            || takes(self.on_expire.as_ref())
     }
 
     /// The hook that takes an operation, which may be a delete of some kind.

@@ -60,6 +60,7 @@ pub mod page;
 pub mod prelude;
 pub mod projection;
 pub mod registry;
+pub mod row;
 pub mod sql;
 pub mod verdict;
 
@@ -184,6 +185,31 @@ pub use projectionist_macros::on_delete;
 /// ```
 #[doc = include_str!("attributes/hook.md")]
 pub use projectionist_macros::on_expire;
+
+/// Makes a struct the row of a child table: one for each item of an array.
+///
+/// ```standalone_crate
+/// # use projectionist::prelude::*;
+/// #[projection(collection = "store", name = "orders", table = "orders", only(type = "salesOrder"))]
+/// struct Order {
+///     #[column(key)]
+///     id: String,
+///     #[column(each = "details", table = "order_lines")]
+///     lines: Vec<Line>,
+/// }
+///
+/// #[derive(ProjectionRow)]
+/// struct Line {
+///     sku: String,
+///     #[column(from = "amount.count")]
+///     quantity: i64,
+/// }
+/// # fn main() {}
+/// ```
+///
+/// The table has the key of the parent, and its own: the fields with `#[column(key)]`, else the item's place in the array,
+/// `position`, from 0. Fields take the options of a row projection's, but `each`.
+pub use projectionist_macros::ProjectionRow;
 
 #[doc(hidden)]
 pub use projectionist_macros::{on_change, on_insert, on_remove, on_update, on_write};

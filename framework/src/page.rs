@@ -209,7 +209,7 @@ pub(crate) fn hook_for(spec: &Spec, hooks: &Hooks, change: &RawChange) -> Option
 }
 
 /// All conditions of a projection in one list, so that one pass over a document answers them all.
-struct Filters {
+pub(crate) struct Filters {
     conditions: Vec<Condition>,
     only: Set,
     mark: Set,
@@ -218,7 +218,7 @@ struct Filters {
 }
 
 impl Filters {
-    fn new(spec: &Spec, hooks: &Hooks) -> Self {
+    pub(crate) fn new(spec: &Spec, hooks: &Hooks) -> Self {
         let mut conditions = Vec::new();
         let mut add = |more: &[Condition]| {
             let before = filter::all(conditions.len());
@@ -244,6 +244,23 @@ impl Filters {
             mark,
             hooks: sets,
         }
+    }
+
+    /// Whether a change leaves its document a row: it was not deleted, has no mark of a soft delete, and matches.
+    pub(crate) fn row(&self, change: &RawChange) -> Result<bool, serde_json::Error> {
+        if change.operation == Operation::Delete {
+            return Ok(false);
+        }
+        let holding = match &change.current {
+            Some(document) if !self.conditions.is_empty() => {
+                filter::scan(&self.conditions, document)?
+            }
+            Some(_) => 0,
+            // Whoever reads the row says that there is nothing to read.
+            None => return Ok(true),
+        };
+        let is_marked = self.mark != 0 && holding & self.mark == self.mark;
+        Ok(holding & self.only == self.only && !is_marked)
     }
 
     /// Which hook a change goes to. A delete that carries no document matches every filter.

@@ -4,8 +4,8 @@
 pub use crate::Sqlite;
 pub use crate::{
     BoxError, Change, Ctx, DeleteKind, Deleted, DocumentId, IdempotencyKey, IntoVerdict, Mode,
-    Operation, PartitionKey, Previous, Projection, ProjectionDef, State, States, Tx, TxError,
-    Verdict, on_create, on_delete, on_expire, on_replace, on_upsert, projection,
+    Operation, PartitionKey, Previous, Projection, ProjectionDef, ProjectionRow, State, States, Tx,
+    TxError, Verdict, on_create, on_delete, on_expire, on_replace, on_upsert, projection,
 };
 
 // Names that are no hook's, each an error that says which is. An import of one's own shadows them.

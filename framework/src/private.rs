@@ -1,7 +1,10 @@
 //! What generated code uses. Nobody else can lean on it: the module's name changes with each version.
 
 pub use inventory;
+pub use serde::Deserializer;
+pub use serde_json::Error as JsonError;
 
+pub use crate::change::Document;
 pub use crate::extract::Extract;
 pub use crate::extract::state::States;
 pub use crate::extract::tx::BoxFuture;
@@ -11,6 +14,9 @@ pub use crate::needs::{Kind, Mode, Needs};
 pub use crate::page::{Outcome, Page};
 pub use crate::projection::{Ddl, NoHooks, Projection, Spec, Start};
 pub use crate::registry::{Location, ProjectionDef};
+pub use crate::row::cell::{AsJson, Probe, with as read_with};
+pub use crate::row::decode::{Node, Slots, each as read_each, read as read_slots, take};
+pub use crate::row::{Child, Column, OnDelete, Row, Rows, Table, are_apart, put_row};
 pub use crate::verdict::{BoxError, IntoVerdict};
 
 /// Says of a type with hooks that it is no projection, if it is none.

@@ -1,13 +1,16 @@
 //! What `#[projection(…)]` implements, and how the runtime sees it.
 
 use std::future::Ready;
+use std::marker::PhantomData;
 
+use crate::change::Document;
 use crate::extract::state::States;
 use crate::extract::tx::BoxFuture;
 use crate::filter::Condition;
 use crate::hook::{Answer, Hook, HookCx, Hooks};
 use crate::needs::Mode;
 use crate::page::{Outcome, Page};
+use crate::row::{Rows, Table};
 use crate::verdict::BoxError;
 
 /// Where a projection begins to read when it has no checkpoint yet.
@@ -48,6 +51,8 @@ pub struct Spec {
     pub batch: Option<u32>,
     /// `ddl = …`, if written.
     pub ddl: Option<Ddl>,
+    /// `table = …`: the projection is the rows of this table.
+    pub table: Option<Table>,
 }
 
 /// A declared projection. Implemented by `#[projection(…)]`, not by hand.
@@ -71,19 +76,53 @@ pub trait Projection: Sized + Send + Sync + 'static {
     /// Those of `init`.
     fn build(states: &States) -> Result<Self, BoxError>;
 
-    /// Applies a page: one boxed future.
-    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome>;
+    /// Reads a document's row and adds it to the page's. Only a row projection's is called.
+    ///
+    /// # Errors
+    ///
+    /// If the document does not decode.
+    fn put_row(document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error> {
+        let _ = (document, rows);
+        unreachable!("`{}` has no table", Self::SPEC.name)
+    }
+
+    /// Applies a page: one boxed future. A row projection has no instance.
+    fn apply_page<'a>(this: Option<&'a Self>, page: Page<'a>) -> BoxFuture<'a, Outcome>;
 }
 
 /// A projection whose type is forgotten, as the runtime sees it.
 pub trait DynProjection: Send + Sync {
     /// Applies a page.
     fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome>;
+
+    /// Reads a document's row and adds it to the page's.
+    ///
+    /// # Errors
+    ///
+    /// If the document does not decode.
+    fn put_row(&self, document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error>;
 }
 
 impl<P: Projection> DynProjection for P {
     fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome> {
-        Projection::apply_page(self, page)
+        P::apply_page(Some(self), page)
+    }
+
+    fn put_row(&self, document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error> {
+        P::put_row(document, rows)
+    }
+}
+
+/// A row projection: the type alone, for each instance of it is a row.
+pub(crate) struct RowWise<P>(pub(crate) PhantomData<fn() -> P>);
+
+impl<P: Projection> DynProjection for RowWise<P> {
+    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome> {
+        P::apply_page(None, page)
+    }
+
+    fn put_row(&self, document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error> {
+        P::put_row(document, rows)
     }
 }
 
@@ -105,23 +144,23 @@ pub trait NoHooks: Projection {
     const __projection_on_change: bool = false;
     const __projection_on_remove: bool = false;
 
-    fn __a_projection_has_one_on_upsert(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_upsert(_: Option<&Self>, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __a_projection_has_one_on_create(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_create(_: Option<&Self>, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __a_projection_has_one_on_replace(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_replace(_: Option<&Self>, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __a_projection_has_one_on_delete(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_delete(_: Option<&Self>, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 
-    fn __a_projection_has_one_on_expire(&self, cx: HookCx<'_>) -> Uncalled {
+    fn __a_projection_has_one_on_expire(_: Option<&Self>, cx: HookCx<'_>) -> Uncalled {
         uncalled(&cx)
     }
 }

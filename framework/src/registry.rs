@@ -4,13 +4,14 @@
 mod tests;
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::change::RawChange;
 use crate::extract::state::{StateKey, States};
 use crate::hook::Hooks;
 use crate::needs::{Kind, Mode};
 use crate::page;
-use crate::projection::{DynProjection, Projection, Spec};
+use crate::projection::{DynProjection, Projection, RowWise, Spec};
 use crate::verdict::BoxError;
 
 /// Where a projection is declared.
@@ -50,7 +51,11 @@ impl ProjectionDef {
             hooks: const { &P::HOOKS },
             mode: P::MODE,
             location,
-            build: |states| Ok(Box::new(P::build(states)?)),
+            build: if P::SPEC.table.is_some() {
+                |_| Ok(Box::new(RowWise::<P>(PhantomData)))
+            } else {
+                |states| Ok(Box::new(P::build(states)?))
+            },
         }
     }
 

@@ -20,7 +20,7 @@ enum Test {
     In(Vec<Literal>),
 }
 
-enum Literal {
+pub(crate) enum Literal {
     Text(String),
     Integer(i64),
     Bool(bool),

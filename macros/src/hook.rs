@@ -146,6 +146,7 @@ impl Hook<'_> {
             (quote!(&[]), quote!(&[]))
         };
         let only = self.options.only.iter().flatten();
+        let takes_self = self.sig.receiver().is_some();
         let projection =
             spoken.map(|_| quote_spanned!(self.sig.ident.span()=> __p::is_projection::<Self>();));
         quote! {
@@ -166,6 +167,7 @@ impl Hook<'_> {
                     states: const { #states },
                     databases: const { #databases },
                     only: const { &[#(#only),*] },
+                    takes_self: #takes_self,
                 })
             };
         }
@@ -215,7 +217,7 @@ impl Hook<'_> {
             #[doc(hidden)]
             #[allow(dead_code, unreachable_pub, reason = "generated")]
             pub fn #call<'__a>(
-                &'__a self,
+                __this: ::core::option::Option<&'__a Self>,
                 __cx: #private::HookCx<'__a>,
             ) -> #future {
                 #body
@@ -241,7 +243,17 @@ impl Hook<'_> {
                 };
             }
         });
-        let this = sig.receiver().map(|_| quote!(self,));
+        let receiver = sig.receiver().is_some();
+        let this = receiver.then(|| quote!(__this,));
+        let instance = if receiver {
+            quote! {
+                let ::core::option::Option::Some(__this) = __this else {
+                    ::core::unreachable!()
+                };
+            }
+        } else {
+            quote!(let _ = __this;)
+        };
         let call = quote_spanned!(ident.span()=> Self::#ident(#this #(#names),*).await);
         // Named through its own type, a wrong one is underlined as a whole.
         let answer = match &sig.output {
@@ -255,6 +267,7 @@ impl Hook<'_> {
         let mutable = (!names.is_empty()).then(|| quote!(let mut __cx = __cx;));
         let future = quote_spanned! {ident.span()=>
             async move {
+                #instance
                 #mutable
                 #(#extract)*
                 let __returned = #call;

@@ -14,6 +14,8 @@ mod kind;
 mod names;
 mod options;
 mod projection;
+mod removal;
+mod row;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +58,12 @@ pub fn on_delete(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn on_expire(attr: TokenStream, item: TokenStream) -> TokenStream {
     hook::expand(HookKind::Expire, attr.into(), item.into()).into()
+}
+
+#[expect(missing_docs, reason = "the facade documents it")]
+#[proc_macro_derive(ProjectionRow, attributes(column))]
+pub fn projection_row(item: TokenStream) -> TokenStream {
+    row::derive(item.into()).into()
 }
 
 #[doc(hidden)]

@@ -45,6 +45,7 @@ pub(crate) struct ProjectionOptions {
     pub(crate) start: Option<(Span, Start)>,
     pub(crate) batch: Option<u32>,
     pub(crate) ddl: Option<Ddl>,
+    pub(crate) table: Option<LitStr>,
     pub(crate) init: Option<Expr>,
     pub(crate) register: Option<bool>,
     pub(crate) krate: Option<Path>,
@@ -66,6 +67,7 @@ const PROJECTION: &[&str] = &[
     "start",
     "batch",
     "ddl",
+    "table",
     "init",
     "register",
     "crate",
@@ -93,6 +95,7 @@ impl ProjectionOptions {
                 "start" => put(&mut options.start, key, start(input)),
                 "batch" => put(&mut options.batch, key, batch(input)),
                 "ddl" => put(&mut options.ddl, key, ddl(input)),
+                "table" => put(&mut options.table, key, table(input)),
                 "init" => put(&mut options.init, key, value(input)),
                 "register" => {
                     let flag = value::<LitBool>(input).map(|flag| flag.value);
@@ -129,7 +132,7 @@ impl HookOptions {
 }
 
 /// Calls `read` for each option. After a mistake it goes on behind the next comma.
-fn each_option(
+pub(crate) fn each_option(
     attr: TokenStream,
     known: &[&str],
     errors: &mut Errors,
@@ -166,7 +169,7 @@ fn each_option(
     }
 }
 
-fn unknown(key: &Ident, known: &[&str]) -> syn::Error {
+pub(crate) fn unknown(key: &Ident, known: &[&str]) -> syn::Error {
     let hint = match names::nearest(&key.unraw().to_string(), known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("expected {}", names::list(known)),
@@ -174,7 +177,8 @@ fn unknown(key: &Ident, known: &[&str]) -> syn::Error {
     syn::Error::new_spanned(key, format!("unknown option `{key}`; {hint}"))
 }
 
-fn put<T>(slot: &mut Option<T>, key: &Ident, value: syn::Result<T>) -> syn::Result<()> {
+/// Sets an option, once.
+pub(crate) fn put<T>(slot: &mut Option<T>, key: &Ident, value: syn::Result<T>) -> syn::Result<()> {
     if slot.replace(value?).is_some() {
         return Err(syn::Error::new_spanned(
             key,
@@ -185,7 +189,7 @@ fn put<T>(slot: &mut Option<T>, key: &Ident, value: syn::Result<T>) -> syn::Resu
 }
 
 /// `= value`.
-fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
+pub(crate) fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()
 }
@@ -233,6 +237,23 @@ fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
             "a projection's name is a lower-case letter, then letters, digits, `-` and `_`, 64 at most",
         ))
     }
+}
+
+/// The name of a table: it is quoted wherever it stands, but must fit every database.
+pub(crate) fn table(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let table: LitStr = value(input)?;
+    let name = table.value();
+    if name.is_empty()
+        || name.len() > 63
+        || name.contains('\0')
+        || name.starts_with("projectionist")
+    {
+        return Err(syn::Error::new_spanned(
+            table,
+            "a table's name has 1 to 63 bytes and does not begin with `projectionist`",
+        ));
+    }
+    Ok(table)
 }
 
 fn mode(input: ParseStream<'_>) -> syn::Result<(Span, Mode)> {

@@ -9,6 +9,8 @@ use crate::errors::Errors;
 use crate::kind::HookKind;
 use crate::names;
 use crate::options::{Ddl, Mode, ProjectionOptions, Start, is_file};
+use crate::removal::{self, Removal};
+use crate::row::{self, Of, RowFields};
 
 pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -18,8 +20,28 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     let Ok(parsed) = syn::parse2::<Item>(item.clone()) else {
         return quote!(#item #errors);
     };
+    let mut stripped = None;
+    let mut row = None;
     let (ident, generics, fields) = match parsed {
-        Item::Struct(item) => (item.ident, item.generics, Some(item.fields)),
+        Item::Struct(mut item) => {
+            let removal = removal::take(&mut item.attrs, &mut errors);
+            if options.table.is_some() {
+                let fields = RowFields::read(&item.fields, Of::Document, &mut errors);
+                if let (Some(removal), Some(fields)) = (&removal, &fields) {
+                    removal.check(fields, &mut errors);
+                }
+                row = Some(TableRow { fields, removal });
+                row::strip(&mut item.fields);
+                stripped = Some(quote!(#item));
+            } else if let Some(removal) = removal {
+                errors.push(syn::Error::new(
+                    removal.span,
+                    "`on_delete` on the struct is for rows: say `table = \"…\"`, or put it on a method",
+                ));
+                stripped = Some(quote!(#item));
+            }
+            (item.ident, item.generics, Some(item.fields))
+        }
         Item::Enum(item) => (item.ident, item.generics, misplaced(&mut errors)),
         Item::Union(item) => (item.ident, item.generics, misplaced(&mut errors)),
         _ => {
@@ -32,9 +54,11 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
         ident,
         generics,
         options,
+        row,
     };
     let build = projection.check(fields.as_ref(), &mut errors);
     let code = projection.render(&build, &errors);
+    let item = stripped.as_ref().unwrap_or(item);
     quote! {
         #item
         #errors
@@ -55,6 +79,14 @@ struct Projection {
     ident: Ident,
     generics: Generics,
     options: ProjectionOptions,
+    row: Option<TableRow>,
+}
+
+/// What makes it a row projection.
+struct TableRow {
+    /// None: they are no row's.
+    fields: Option<RowFields>,
+    removal: Option<Removal>,
 }
 
 impl Projection {
@@ -79,8 +111,20 @@ impl Projection {
                 "a generic projection can't register itself: say `register = false`, and register each concrete type by hand",
             );
         }
+        if self.row.is_some() {
+            if let Some(init) = &options.init {
+                errors.at(
+                    init,
+                    "a row projection has no instance: there is nothing for `init` to make",
+                );
+            }
+            if !generics.params.is_empty() && errors.is_empty() {
+                errors.at(generics, "a row projection can't be generic");
+            }
+        }
         match (&options.init, fields) {
             (_, None) => quote!(::core::unreachable!()),
+            _ if self.row.is_some() => quote!(::core::unreachable!()),
             (Some(init), _) => {
                 quote!(__p::IntoProjection::<Self>::into_projection((#init)(__states)))
             }
@@ -118,7 +162,7 @@ impl Projection {
         let calls = HookKind::ALL.iter().map(|kind| {
             let variant = kind.variant();
             let call = kind.call(Span::call_site());
-            quote!(__p::Kind::#variant => Self::#call(self, __cx).await)
+            quote!(__p::Kind::#variant => Self::#call(__this, __cx).await)
         });
         let checks = sound.then(|| self.checks());
         // Beside the trait they are one error. What they say of a generic type depends on its
@@ -140,15 +184,30 @@ impl Projection {
         let mode = match self.options.mode {
             Some((_, Mode::LatestVersion)) => quote!(__p::Mode::LatestVersion),
             Some((_, Mode::AllVersionsAndDeletes)) => quote!(__p::Mode::AllVersionsAndDeletes),
+            None if self.deletes_rows() => quote!(__p::Mode::AllVersionsAndDeletes),
             None => quote!(<Self as __p::Projection>::HOOKS.mode(#soft_delete)),
         };
+        let row = self.row.as_ref().map(|row| match &row.fields {
+            Some(fields) if sound => fields.implement(ident),
+            _ => row::fallback(ident, generics),
+        });
+        let put_row = self.row.is_some().then(|| {
+            quote! {
+                fn put_row(
+                    __document: &__p::Document,
+                    __rows: &mut __p::Rows,
+                ) -> ::core::result::Result<(), __p::JsonError> {
+                    __p::put_row::<Self>(__document, __rows)
+                }
+            }
+        });
         let register = sound.then(|| self.register());
         quote! {
             const _: () = {
                 #[allow(unused_imports, reason = "generated")]
                 use #private as __p;
                 #[allow(unused_imports, reason = "generated")]
-                use __p::NoHooks as _;
+                use __p::{AsJson as _, NoHooks as _};
 
                 #[automatically_derived]
                 impl #impl_generics __p::Projection for #ident #type_generics #where_clause {
@@ -167,8 +226,10 @@ impl Projection {
                         #build
                     }
 
+                    #put_row
+
                     fn apply_page<'__a>(
-                        &'__a self,
+                        __this: ::core::option::Option<&'__a Self>,
                         mut __page: __p::Page<'__a>,
                     ) -> __p::BoxFuture<'__a, __p::Outcome> {
                         ::std::boxed::Box::pin(async move {
@@ -185,10 +246,32 @@ impl Projection {
                         })
                     }
                 }
+                #row
                 #outer
                 #register
             };
         }
+    }
+
+    /// Whether only the all-versions feed shows what its rows need to know.
+    fn deletes_rows(&self) -> bool {
+        let removal = self.row.as_ref().and_then(|row| row.removal.as_ref());
+        removal.is_some() && self.options.soft_delete.is_none()
+    }
+
+    fn table(&self) -> Option<TokenStream> {
+        let name = self.options.table.as_ref()?;
+        let row = self.row.as_ref()?;
+        let children = row.fields.as_ref()?.children();
+        let on_delete = Removal::value(row.removal.as_ref());
+        Some(quote! {
+            __p::Table {
+                name: #name,
+                columns: <Self as __p::Row>::COLUMNS,
+                children: #children,
+                on_delete: #on_delete,
+            }
+        })
     }
 
     fn spec(&self) -> TokenStream {
@@ -209,6 +292,7 @@ impl Projection {
             let postgres = option(postgres.as_ref().map(script));
             quote!(__p::Ddl { sqlite: #sqlite, postgres: #postgres })
         }));
+        let table = option(self.table());
         quote! {
             __p::Spec {
                 name: #name,
@@ -218,6 +302,7 @@ impl Projection {
                 start: #start,
                 batch: #batch,
                 ddl: #ddl,
+                table: #table,
             }
         }
     }
@@ -231,13 +316,36 @@ impl Projection {
             ..
         } = self;
         let soft_delete = options.soft_delete.is_some();
-        let mut checks = vec![
+        let rows = self.row.as_ref().map(|row| {
+            let rows = row.fields.as_ref().map(|fields| fields.checks(ident));
+            let removal = row.removal.as_ref().map(|removal| {
+                quote_spanned! {removal.span=>
+                    ::core::assert!(
+                        __hooks.on_delete.is_none(),
+                        "a delete is either the row's, `on_delete` on the struct, or the hook's, `on_delete` on a method"
+                    );
+                }
+            });
+            quote_spanned! {ident.span()=>
+                ::core::assert!(
+                    !__hooks.take_self(),
+                    "a hook of a row projection is an associated function: it takes no `&self`, for there is no instance"
+                );
+                #removal
+                #rows
+            }
+        });
+        let has_hooks = self.row.is_none().then(|| {
             quote_spanned! {ident.span()=>
                 ::core::assert!(
                     !__hooks.is_empty(),
                     "this projection has no hooks: put `#[on_upsert]` on a method"
                 );
-            },
+            }
+        });
+        let mut checks = vec![
+            rows.unwrap_or_default(),
+            has_hooks.unwrap_or_default(),
             quote_spanned! {ident.span()=>
                 ::core::assert!(
                     __hooks.on_upsert.is_none()
@@ -254,15 +362,21 @@ impl Projection {
                 "this projection and its hooks have more than 128 conditions"
             );
         });
+        let deletes = self.row.as_ref().is_some_and(|row| row.removal.is_some());
         if let Some((span, _)) = options.soft_delete {
             checks.push(quote_spanned! {span=>
                 ::core::assert!(
-                    __hooks.on_delete.is_some(),
+                    __hooks.on_delete.is_some() || #deletes,
                     "`soft_delete` makes a delete of a write, but no hook takes it: add `#[on_delete]`"
                 );
             });
         }
         if let Some((span, Mode::LatestVersion)) = options.mode {
+            if self.deletes_rows() {
+                checks.push(quote_spanned! {span=>
+                    ::core::assert!(false, "`mode = latest_version` shows no deletes to `on_delete`: leave `mode` out, or say `soft_delete`");
+                });
+            }
             for (field, cause) in CAUSES {
                 let message =
                     format!("`mode = latest_version` has nothing for {cause}: leave `mode` out");
@@ -277,6 +391,12 @@ impl Projection {
             if matches!(options.mode, Some((_, Mode::AllVersionsAndDeletes))) {
                 let message = format!(
                     "an all-versions feed can't be read {from}: leave `mode` or `start` out"
+                );
+                checks.push(quote_spanned!(span=> ::core::assert!(false, "{}", #message);));
+            }
+            if self.deletes_rows() {
+                let message = format!(
+                    "`on_delete` without `soft_delete` needs the all-versions feed, which can't be read {from}: start `now`"
                 );
                 checks.push(quote_spanned!(span=> ::core::assert!(false, "{}", #message);));
             }

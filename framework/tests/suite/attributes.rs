@@ -119,7 +119,7 @@ async fn apply<P: Projection>(changes: &[RawChange]) -> (Outcome, Vec<String>) {
         progress: &progress,
     };
     let page = Page::new(&P::SPEC, &P::HOOKS, changes, &states, None, info);
-    let outcome = projection.apply_page(page).await;
+    let outcome = Projection::apply_page(Some(&projection), page).await;
     let log = states.get::<Log>().expect("it was put there");
     let log = std::mem::take(&mut *log.0.lock().expect("no hook panics"));
     (outcome, log)

@@ -3,6 +3,7 @@
 #![deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
 
 mod attributes;
+mod rows;
 mod support;
 mod transaction;
 

@@ -54,7 +54,7 @@ pub(crate) async fn run_in<P: Projection>(
         progress: &progress,
     };
     let page = Page::new(def.spec, def.hooks, changes, &states, tx, info);
-    let page = Projection::apply_page(&projection, page).await;
+    let page = Projection::apply_page(Some(&projection), page).await;
     let log = states.get::<Log>().expect("it was put there").lines();
     Ran { page, log }
 }

@@ -9,7 +9,7 @@ impl Billing {
     #[doc(hidden)]
     #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __a_projection_has_one_on_create<'__a>(
-        &'__a self,
+        __this: ::core::option::Option<&'__a Self>,
         __cx: ::projectionist::__private0::HookCx<'__a>,
     ) -> impl ::core::future::Future<
         Output = ::projectionist::__private0::Answer,
@@ -37,6 +37,7 @@ impl Billing {
             states: const { &[] },
             databases: const { &[] },
             only: const { &[] },
+            takes_self: true,
         })
     };
 }

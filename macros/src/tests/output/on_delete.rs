@@ -9,7 +9,7 @@ impl Billing {
     #[doc(hidden)]
     #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __a_projection_has_one_on_delete<'__a>(
-        &'__a self,
+        __this: ::core::option::Option<&'__a Self>,
         __cx: ::projectionist::__private0::HookCx<'__a>,
     ) -> impl ::core::future::Future<
         Output = ::projectionist::__private0::Answer,
@@ -17,6 +17,7 @@ impl Billing {
         #[allow(unused_imports, reason = "generated")]
         use ::projectionist::__private0 as __p;
         async move {
+            let _ = __this;
             let __returned = Self::tell().await;
             __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
         }
@@ -36,6 +37,7 @@ impl Billing {
             states: const { &[] },
             databases: const { &[] },
             only: const { &[] },
+            takes_self: false,
         })
     };
 }

@@ -14,7 +14,7 @@ impl Billing {
     #[doc(hidden)]
     #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __a_projection_has_one_on_upsert<'__a>(
-        &'__a self,
+        __this: ::core::option::Option<&'__a Self>,
         __cx: renamed::__private0::HookCx<'__a>,
     ) -> impl ::core::future::Future<
         Output = renamed::__private0::Answer,
@@ -22,6 +22,9 @@ impl Billing {
         #[allow(unused_imports, reason = "generated")]
         use renamed::__private0 as __p;
         async move {
+            let ::core::option::Option::Some(__this) = __this else {
+                ::core::unreachable!()
+            };
             let mut __cx = __cx;
             let __arg0 = match <Change<User> as __p::Extract<'_>>::extract(&mut __cx) {
                 ::core::result::Result::Ok(argument) => argument,
@@ -35,7 +38,7 @@ impl Billing {
                     return ::core::result::Result::Err(__p::Failure::Argument(error));
                 }
             };
-            let __returned = Self::charge(self, __arg0, __arg1).await;
+            let __returned = Self::charge(__this, __arg0, __arg1).await;
             <Result<(), TxError> as __p::IntoVerdict>::into_verdict(__returned)
                 .map_err(__p::Failure::Hook)
         }
@@ -92,6 +95,7 @@ impl Billing {
                     },
                 ]
             },
+            takes_self: true,
         })
     };
 }

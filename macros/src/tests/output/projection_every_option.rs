@@ -5,7 +5,7 @@ const _: () = {
     #[allow(unused_imports, reason = "generated")]
     use renamed::__private0 as __p;
     #[allow(unused_imports, reason = "generated")]
-    use __p::NoHooks as _;
+    use __p::{AsJson as _, NoHooks as _};
     #[automatically_derived]
     impl __p::Projection for Billing {
         const SPEC: __p::Spec = __p::Spec {
@@ -40,6 +40,7 @@ const _: () = {
                 ),
                 postgres: ::core::option::Option::Some("create table billing (id text)"),
             }),
+            table: ::core::option::Option::None,
         };
         const HOOKS: __p::Hooks = {
             let __hooks = __p::Hooks {
@@ -57,7 +58,7 @@ const _: () = {
             __p::IntoProjection::<Self>::into_projection((Billing::new)(__states))
         }
         fn apply_page<'__a>(
-            &'__a self,
+            __this: ::core::option::Option<&'__a Self>,
             mut __page: __p::Page<'__a>,
         ) -> __p::BoxFuture<'__a, __p::Outcome> {
             ::std::boxed::Box::pin(async move {
@@ -65,19 +66,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__a_projection_has_one_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(__this, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__a_projection_has_one_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(__this, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__a_projection_has_one_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(__this, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__a_projection_has_one_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(__this, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__a_projection_has_one_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(__this, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };
@@ -109,7 +110,7 @@ const _: () = {
                 "this projection and its hooks have more than 128 conditions"
             );
             ::core::assert!(
-                __hooks.on_delete.is_some(),
+                __hooks.on_delete.is_some() || false,
                 "`soft_delete` makes a delete of a write, but no hook takes it: add `#[on_delete]`"
             );
             ::core::assert!(

@@ -3,7 +3,7 @@ const _: () = {
     #[allow(unused_imports, reason = "generated")]
     use ::projectionist::__private0 as __p;
     #[allow(unused_imports, reason = "generated")]
-    use __p::NoHooks as _;
+    use __p::{AsJson as _, NoHooks as _};
     #[automatically_derived]
     impl __p::Projection for Billing {
         const SPEC: __p::Spec = __p::Spec {
@@ -14,6 +14,7 @@ const _: () = {
             start: ::core::option::Option::None,
             batch: ::core::option::Option::None,
             ddl: ::core::option::Option::None,
+            table: ::core::option::Option::None,
         };
         const HOOKS: __p::Hooks = {
             let __hooks = __p::Hooks {
@@ -31,7 +32,7 @@ const _: () = {
             ::core::result::Result::Ok(Self {})
         }
         fn apply_page<'__a>(
-            &'__a self,
+            __this: ::core::option::Option<&'__a Self>,
             mut __page: __p::Page<'__a>,
         ) -> __p::BoxFuture<'__a, __p::Outcome> {
             ::std::boxed::Box::pin(async move {
@@ -39,19 +40,19 @@ const _: () = {
                 {
                     let __answer = match __kind {
                         __p::Kind::Upsert => {
-                            Self::__a_projection_has_one_on_upsert(self, __cx).await
+                            Self::__a_projection_has_one_on_upsert(__this, __cx).await
                         }
                         __p::Kind::Create => {
-                            Self::__a_projection_has_one_on_create(self, __cx).await
+                            Self::__a_projection_has_one_on_create(__this, __cx).await
                         }
                         __p::Kind::Replace => {
-                            Self::__a_projection_has_one_on_replace(self, __cx).await
+                            Self::__a_projection_has_one_on_replace(__this, __cx).await
                         }
                         __p::Kind::Delete => {
-                            Self::__a_projection_has_one_on_delete(self, __cx).await
+                            Self::__a_projection_has_one_on_delete(__this, __cx).await
                         }
                         __p::Kind::Expire => {
-                            Self::__a_projection_has_one_on_expire(self, __cx).await
+                            Self::__a_projection_has_one_on_expire(__this, __cx).await
                         }
                         _ => ::core::unreachable!(),
                     };

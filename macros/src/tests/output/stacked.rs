@@ -4,7 +4,7 @@ impl Billing {
     #[doc(hidden)]
     #[allow(dead_code, unreachable_pub, reason = "generated")]
     pub fn __a_projection_has_one_on_create<'__a>(
-        &'__a self,
+        __this: ::core::option::Option<&'__a Self>,
         __cx: ::projectionist::__private0::HookCx<'__a>,
     ) -> impl ::core::future::Future<
         Output = ::projectionist::__private0::Answer,
@@ -12,6 +12,9 @@ impl Billing {
         #[allow(unused_imports, reason = "generated")]
         use ::projectionist::__private0 as __p;
         async move {
+            let ::core::option::Option::Some(__this) = __this else {
+                ::core::unreachable!()
+            };
             let mut __cx = __cx;
             let __arg0 = match <DocumentId as __p::Extract<'_>>::extract(&mut __cx) {
                 ::core::result::Result::Ok(argument) => argument,
@@ -19,7 +22,7 @@ impl Billing {
                     return ::core::result::Result::Err(__p::Failure::Argument(error));
                 }
             };
-            let __returned = Self::log(self, __arg0).await;
+            let __returned = Self::log(__this, __arg0).await;
             __p::IntoVerdict::into_verdict(__returned).map_err(__p::Failure::Hook)
         }
     }
@@ -46,6 +49,7 @@ impl Billing {
             states: const { &[<DocumentId as __p::Extract<'_>>::STATE] },
             databases: const { &[<DocumentId as __p::Extract<'_>>::DATABASE] },
             only: const { &[] },
+            takes_self: true,
         })
     };
 }
