@@ -100,7 +100,10 @@ pub trait DynProjection: Send + Sync {
     /// # Errors
     ///
     /// If the document does not decode.
-    fn put_row(&self, document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error>;
+    fn put_row(&self, document: &Document, rows: &mut Rows) -> Result<(), serde_json::Error> {
+        let _ = (document, rows);
+        unreachable!("it has no table")
+    }
 }
 
 impl<P: Projection> DynProjection for P {

@@ -11,7 +11,7 @@ use crate::extract::state::{StateKey, States};
 use crate::hook::Hooks;
 use crate::needs::{Kind, Mode};
 use crate::page;
-use crate::projection::{DynProjection, Projection, RowWise, Spec};
+use crate::projection::{DynProjection, Projection, RowWise, Spec, Start};
 use crate::verdict::BoxError;
 
 /// Where a projection is declared.
@@ -66,6 +66,14 @@ impl ProjectionDef {
     /// Those of `init`.
     pub fn build(&self, states: &States) -> Result<Box<dyn DynProjection>, BoxError> {
         (self.build)(states)
+    }
+
+    /// Where it begins without a checkpoint, as far as the declaration says: rows mirror all of a collection, hooks see what
+    /// comes. An all-versions feed has no beginning.
+    pub fn start(&self) -> Start {
+        let all = self.spec.table.is_some() && self.mode == Mode::LatestVersion;
+        let default = if all { Start::Beginning } else { Start::Now };
+        self.spec.start.unwrap_or(default)
     }
 
     /// The states that its hooks look up, with the hooks' names.

@@ -20,7 +20,7 @@ use projectionist::registry::Location;
 use projectionist_runtime::clock::SystemClock;
 use projectionist_runtime::coordination::Instance;
 use projectionist_runtime::coordination::memory::MemoryCoordination;
-use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, Setup, Until};
+use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, SchemaPolicy, Setup, Until};
 use projectionist_runtime::feed::{Feed, FeedError, FeedPage, FeedRange, Read};
 use projectionist_runtime::position::{Bounds, Position, Source};
 use projectionist_runtime::store::memory::MemoryStore;
@@ -117,6 +117,7 @@ async fn prepare(changes: &[RawChange]) -> Ready {
         pages: Mutex::new(pages(changes)),
     };
     let setup = Setup {
+        schema: SchemaPolicy::Apply,
         projections: vec![Prepared {
             def: &NOOP,
             start: Start::Beginning,

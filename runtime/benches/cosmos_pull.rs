@@ -33,7 +33,7 @@ use projectionist_runtime::clock::SystemClock;
 use projectionist_runtime::config;
 use projectionist_runtime::coordination::Instance;
 use projectionist_runtime::coordination::memory::MemoryCoordination;
-use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, Setup, Until};
+use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, SchemaPolicy, Setup, Until};
 use projectionist_runtime::feed::Feed;
 use projectionist_runtime::feed::cosmos::account::Account;
 use projectionist_runtime::feed::cosmos::{CosmosFeed, Target};
@@ -169,6 +169,7 @@ async fn by_hand(container: &ContainerClient, items: u32) {
 
 async fn prepare(feed: &Arc<dyn Feed>, items: u32) -> Ready {
     let setup = Setup {
+        schema: SchemaPolicy::Apply,
         projections: vec![Prepared {
             def: &NOOP,
             start: Start::Beginning,

@@ -53,7 +53,7 @@ fn main() {
                     progress: &progress,
                 };
                 let page = Page::new(&Noop::SPEC, &Noop::HOOKS, &changes, &states, None, info);
-                let outcome = Noop.apply_page(page).await;
+                let outcome = Noop::apply_page(Some(&Noop), page).await;
                 assert_eq!(outcome.applied, changes.len());
             });
         };

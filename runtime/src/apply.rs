@@ -23,6 +23,7 @@ use projectionist::needs::Needs;
 use projectionist::page::{Outcome, Page, PageInfo, StopReason, Undecodable};
 use projectionist::projection::DynProjection;
 use projectionist::registry::ProjectionDef;
+use projectionist::row::page::RowPage;
 use projectionist::verdict::BoxError;
 
 use crate::clock::{Clock, Jitter};
@@ -33,6 +34,7 @@ use crate::letters::NewLetter;
 use crate::position::ProjectionId;
 use crate::pulse::{Place, Pulse};
 use crate::store::{Advance, Checkpoint, CommitError, Effects, Store, StoreError};
+use crate::table::{TablePlan, write};
 
 /// A projection with everything that its pages need.
 pub(crate) struct Runner {
@@ -46,6 +48,8 @@ pub(crate) struct Runner {
     pub(crate) jitter: Arc<Jitter>,
     pub(crate) limits: Limits,
     pub(crate) batch: u32,
+    /// The statements of its table, if it is a row projection.
+    pub(crate) table: Option<TablePlan>,
 }
 
 impl fmt::Debug for Runner {
@@ -103,16 +107,18 @@ impl Runner {
         attempt: u32,
         pulse: &Pulse,
     ) -> Result<Applied, Setback> {
+        // Rows are read before the transaction that writes them.
+        let rows = self.rows(page)?;
         // P9: the transaction begins after the hooks where none of them takes it.
-        let mut effects = if self.def.hooks.needs().contains(Needs::TX) && !page.changes.is_empty()
-        {
+        let wants_tx = self.def.hooks.needs().contains(Needs::TX) || rows.is_some();
+        let mut effects = if wants_tx && !page.changes.is_empty() {
             Some(self.begin().await?)
         } else {
             None
         };
         crash::point("before-hooks");
         let ran = self
-            .run_hooks(effects.as_deref_mut(), range_id, page, attempt, pulse)
+            .run(rows, effects.as_deref_mut(), range_id, page, attempt, pulse)
             .await;
         let outcome = match ran.and_then(|outcome| self.judge(outcome, page)) {
             Ok(outcome) => outcome,
@@ -164,6 +170,77 @@ impl Runner {
         })
     }
 
+    /// Reads the page's rows, if it is a row projection's. A function of the user's may panic on the way.
+    fn rows(&self, page: &FeedPage) -> Result<Option<RowPage>, Setback> {
+        let Some(plan) = &self.table else {
+            return Ok(None);
+        };
+        let read = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            RowPage::of(
+                plan.table,
+                &*self.projection,
+                self.def.spec,
+                self.def.hooks,
+                &page.changes,
+            )
+        }));
+        read.map(Some).map_err(|panic| Setback::Hook {
+            at: None,
+            how: How::Panicked,
+            error: panic_text(&*panic).into(),
+        })
+    }
+
+    /// Writes the page's rows, then runs its hooks.
+    async fn run(
+        &self,
+        rows: Option<RowPage>,
+        mut effects: Option<&mut (dyn Effects + 'static)>,
+        range_id: &str,
+        page: &Arc<FeedPage>,
+        attempt: u32,
+        pulse: &Pulse,
+    ) -> Result<Outcome, Setback> {
+        let mut undecodable = Vec::new();
+        let mut written = 0;
+        if let (Some(rows), Some(plan), Some(effects)) = (rows, &self.table, effects.as_deref_mut())
+        {
+            let clashes = write(effects, plan, &rows, &page.changes).await;
+            let clashes = clashes.map_err(|error| match error.class() {
+                TxErrorClass::Transient => Setback::Transient(error.into()),
+                _ => Setback::Hook {
+                    at: None,
+                    how: How::Failed,
+                    error: format!("table `{}`: {error}", plan.table.name).into(),
+                },
+            })?;
+            written = rows.written.len() + rows.deleted.len() - clashes.len();
+            undecodable = rows.undecodable;
+            undecodable.extend(clashes.into_iter().map(|clash| Undecodable {
+                index: clash.index,
+                hook: "",
+                error: clash.reason.into(),
+            }));
+        }
+        if self.def.hooks.is_empty() {
+            return Ok(Outcome {
+                applied: written,
+                undecodable,
+                ..Outcome::default()
+            });
+        }
+        let mut outcome = self
+            .run_hooks(effects, range_id, page, attempt, pulse)
+            .await?;
+        // One letter for a change, whoever could not read it.
+        let known: Vec<_> = undecodable.iter().map(|found| found.index).collect();
+        outcome
+            .undecodable
+            .retain(|found| !known.contains(&found.index));
+        outcome.undecodable.extend(undecodable);
+        Ok(outcome)
+    }
+
     /// Runs a page's hooks and rolls back: a delivery whose commit never came, as after a crash.
     #[cfg(feature = "testing")]
     pub(crate) async fn rehearse(
@@ -173,8 +250,9 @@ impl Runner {
         pulse: &Pulse,
     ) -> Result<(), Setback> {
         let mut effects = self.begin().await?;
+        let rows = self.rows(page)?;
         let ran = self
-            .run_hooks(Some(&mut *effects), range_id, page, 1, pulse)
+            .run(rows, Some(&mut *effects), range_id, page, 1, pulse)
             .await;
         effects.rollback().await;
         ran.map(drop)

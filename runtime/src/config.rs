@@ -24,6 +24,7 @@ use projectionist::registry::Registry;
 use serde_json::Value;
 
 use crate::engine::Limits;
+use crate::engine::SchemaPolicy;
 use crate::problem::Problems;
 
 pub use self::account::{Account, Auth, Place, Secret};
@@ -164,6 +165,8 @@ pub struct Config {
     pub log: String,
     /// How they look.
     pub log_format: LogFormat,
+    /// What is done about the tables of row projections.
+    pub schema: SchemaPolicy,
     /// The accounts in Azure Cosmos DB, by the names that settings give them.
     pub accounts: BTreeMap<String, Account>,
     /// The collections, by their logical names.

@@ -45,6 +45,21 @@ pub struct Setup {
     pub seed: u64,
     /// Limits and intervals.
     pub limits: Limits,
+    /// What is done about the tables of row projections.
+    pub schema: SchemaPolicy,
+}
+
+/// What is done about the tables of row projections at start-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaPolicy {
+    /// They are made, and columns that may be `NULL` are added. Any other difference is an error.
+    #[default]
+    Apply,
+    /// Any difference is an error.
+    Check,
+    /// Nobody looks: they are somebody else's affair.
+    Off,
 }
 
 /// A projection and what settings say of it.

@@ -16,6 +16,7 @@ const fn hook(name: &'static str) -> Hook {
         states: &[],
         databases: &[],
         only: &[],
+        takes_self: false,
     }
 }
 
@@ -36,6 +37,7 @@ const fn spec(name: &'static str, collection: &'static str, start: Option<Start>
         start,
         batch: None,
         ddl: None,
+        table: None,
     }
 }
 
@@ -52,7 +54,7 @@ macro_rules! projection {
                 Ok(Self)
             }
 
-            fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome> {
+            fn apply_page<'a>(_: Option<&'a Self>, page: Page<'a>) -> BoxFuture<'a, Outcome> {
                 Box::pin(async move { page.finish() })
             }
         }

@@ -34,6 +34,7 @@ mod pump;
 mod remote;
 mod reporter;
 pub mod store;
+mod table;
 #[cfg(all(feature = "emulator", feature = "sqlite"))]
 mod telemetry;
 #[cfg(feature = "testing")]

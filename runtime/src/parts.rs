@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use projectionist::extract::state::States;
-use projectionist::projection::Start;
 use projectionist::registry::ProjectionDef;
 use projectionist_emulator::Server;
 
@@ -227,7 +226,7 @@ impl Parts {
             ) {
                 (Some((start, origin)), _) => (start, origin.to_string()),
                 (None, Some(start)) => (start, "its attribute".to_owned()),
-                (None, None) => (Start::Now, Origin::Default.to_string()),
+                (None, None) => (def.start(), Origin::Default.to_string()),
             };
             projections.push(Prepared {
                 def,
@@ -242,6 +241,7 @@ impl Parts {
         }
         Ok(Setup {
             projections,
+            schema: config.schema,
             states,
             store: Arc::clone(&self.store),
             coordination: Arc::clone(&self.coordination),

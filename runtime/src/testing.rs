@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::{Clock, ManualClock};
 use crate::coordination::Instance;
 use crate::coordination::memory::MemoryCoordination;
-use crate::engine::{DEFAULT_BATCH, Engine, Limits, Prepared, Setup};
+use crate::engine::{DEFAULT_BATCH, Engine, Limits, Prepared, SchemaPolicy, Setup};
 use crate::feed::emulator::EmulatorFeed;
 use crate::letters::{Letter, LetterFilter};
 use crate::pulse::Pulse;
@@ -168,7 +168,7 @@ impl Builder {
         let setup = Parts {
             prepared: Prepared {
                 def: self.def,
-                start: self.start.or(spec.start).unwrap_or(Start::Now),
+                start: self.start.unwrap_or_else(|| self.def.start()),
                 start_origin: "the test".to_owned(),
                 batch: self.batch.or(spec.batch).unwrap_or(DEFAULT_BATCH),
                 feed: Arc::new(EmulatorFeed::new(Arc::clone(&collection))),
@@ -192,6 +192,7 @@ impl Builder {
 impl Parts {
     async fn pumps(&self) -> Result<Vec<Pump>> {
         let ready = Engine::prepare(Setup {
+            schema: SchemaPolicy::Apply,
             projections: vec![self.prepared.clone()],
             states: self.states.clone(),
             store: Arc::clone(&self.store) as _,

@@ -194,6 +194,8 @@ pub enum TxErrorClass {
     Statement,
     /// The moment: a lock, a deadlock, a lost session. Never the change's fault (P26).
     Transient,
+    /// A unique constraint: another row has the key.
+    Unique,
     /// The number or the shape of rows.
     Rows,
 }

@@ -13,6 +13,7 @@ const HOOK: Hook = Hook {
     states: &[],
     databases: &[],
     only: &[],
+    takes_self: false,
 };
 const NONE: Hooks = Hooks {
     on_upsert: None,
@@ -33,6 +34,7 @@ const SPEC: Spec = Spec {
     start: None,
     batch: None,
     ddl: None,
+    table: None,
 };
 const SOFT: Spec = Spec {
     soft_delete: Some(Condition {

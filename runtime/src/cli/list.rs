@@ -1,6 +1,5 @@
 //! `list`: the projections that are linked in. Needs no settings, and runs nothing of the program's.
 
-use projectionist::projection::Start;
 use projectionist::registry::{ProjectionDef, Registry};
 use serde_json::{Value, json};
 
@@ -42,7 +41,7 @@ pub(crate) fn list(registry: &Registry, as_json: bool) -> Result<Exit, Problems>
 
 /// Where it begins without a checkpoint, as far as the declaration says.
 fn start_of(def: &ProjectionDef) -> String {
-    start_text(def.spec.start.unwrap_or(Start::Now))
+    start_text(def.start())
 }
 
 /// `on_upsert:charge`, in a fixed order.

@@ -98,6 +98,12 @@ pub(super) static KEYS: &[Key] = &[
         "How log lines look. `auto`: for people on a terminal, JSON elsewhere.",
     ),
     key(
+        "schema",
+        Some("apply"),
+        "`apply`, `check`, `off`",
+        "The tables of row projections at start-up. `apply`: they are made, and columns that may be `NULL` are added; `check`: any difference is an error; `off`: nobody looks.",
+    ),
+    key(
         "accounts.*.endpoint",
         None,
         "a URL",

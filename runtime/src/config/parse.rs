@@ -8,6 +8,7 @@ use projectionist::projection::Start;
 use serde_json::Value;
 
 use super::{Auth, FeedKind, LogFormat, Secret, StoreKind};
+use crate::engine::SchemaPolicy;
 
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value {
@@ -232,6 +233,15 @@ pub(super) fn store(value: &Value) -> Result<StoreKind, String> {
         Some("sqlite") => Ok(StoreKind::Sqlite),
         Some("memory") => Ok(StoreKind::Memory),
         _ => Err("expected `sqlite` or `memory`".to_owned()),
+    }
+}
+
+pub(super) fn schema(value: &Value) -> Result<SchemaPolicy, String> {
+    match value.as_str() {
+        Some("apply") => Ok(SchemaPolicy::Apply),
+        Some("check") => Ok(SchemaPolicy::Check),
+        Some("off") => Ok(SchemaPolicy::Off),
+        _ => Err("expected `apply`, `check` or `off`".to_owned()),
     }
 }
 

@@ -205,6 +205,7 @@ impl Reader {
             log_format: self
                 .get(&["log_format"], parse::log_format)
                 .unwrap_or_default(),
+            schema: self.get(&["schema"], parse::schema).unwrap_or_default(),
             collections: self.collections(feed, &accounts),
             accounts,
             projections: self.projections(registry),

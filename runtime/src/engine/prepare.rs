@@ -6,15 +6,19 @@ use projectionist::hook::Hooks;
 use projectionist::needs::{Kind, Mode, Needs};
 use projectionist::projection::{DynProjection, Start};
 use projectionist::registry::ProjectionDef;
+use projectionist::row::Table;
 
 use super::checkpoints::{complete, standing};
-use super::{Prepared, Running, Setup, Until};
+use super::{Prepared, Running, SchemaPolicy, Setup, Until};
 use crate::apply::Runner;
 use crate::clock::Jitter;
+use crate::config::Origin;
+use crate::feed::{From, Read};
 use crate::position::{EMULATOR, ProjectionId};
-use crate::problem::causes::store_problem;
+use crate::problem::causes::{feed_problem, store_problem};
 use crate::problem::{Problem, Problems, codes};
 use crate::store::Checkpoint;
+use crate::table::{Dialect, TablePlan, apply, inspect};
 
 /// The engine, before it is prepared.
 #[derive(Debug)]
@@ -45,6 +49,12 @@ impl Engine {
                 problems.push(problem);
             }
             if compare && let Err(problem) = rehearse(prepared, setup).await {
+                problems.push(problem);
+            }
+            if compare
+                && let Some(table) = &prepared.def.spec.table
+                && let Err(problem) = tables(table, prepared, setup, Act::Check).await
+            {
                 problems.push(problem);
             }
             if compare
@@ -158,13 +168,14 @@ fn check(prepared: &Prepared, setup: &Setup, problems: &mut Vec<Problem>) {
         .hooks
         .iter()
         .flat_map(|(_, hook)| hook.databases.iter().flatten());
-    let wants_sql = def.hooks.needs().contains(Needs::TX) || def.spec.ddl.is_some();
+    let wants_sql =
+        def.hooks.needs().contains(Needs::TX) || def.spec.ddl.is_some() || def.spec.table.is_some();
     // Who asks for a database by its name was told of that above.
     if wants_sql && natives.next().is_none() && !setup.store.has_sql() {
         problems.push(Problem::new(
             codes::WRONG_DATABASE,
             format!(
-                "projection `{name}` takes a `Tx` or has DDL, but the store in {database} has no SQL ({})",
+                "projection `{name}` takes a `Tx`, has DDL or a table, but the store in {database} has no SQL ({})",
                 def.location
             ),
             "Set `store = \"sqlite\"`.",
@@ -226,6 +237,9 @@ pub(super) fn reason(def: &ProjectionDef) -> String {
             return format!("`Previous<…>` in `{}`", hook.name);
         }
     }
+    if def.spec.table.is_some() && def.spec.soft_delete.is_none() {
+        return "`#[on_delete(…)]` on its rows".to_owned();
+    }
     format!("`mode = {}`", def.mode.as_str())
 }
 
@@ -276,6 +290,106 @@ fn ddl(prepared: &Prepared, setup: &Setup) -> Option<(String, &'static str)> {
     Some((format!("projection `{}`", spec.name), ddl?))
 }
 
+/// The statements of its table.
+fn plan(prepared: &Prepared, setup: &Setup) -> Option<TablePlan> {
+    let table = prepared.def.spec.table.as_ref()?;
+    let dialect = Dialect::of(setup.store.database())?;
+    Some(TablePlan::new(table, dialect))
+}
+
+/// What is done about tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    /// Compared only.
+    Check,
+    /// Made, where the policy says so.
+    Prepare,
+}
+
+/// Makes or compares the tables of rows, as the settings say.
+async fn tables(
+    table: &Table,
+    prepared: &Prepared,
+    setup: &Setup,
+    act: Act,
+) -> Result<(), Problem> {
+    let name = prepared.def.spec.name;
+    let Some(dialect) = Dialect::of(setup.store.database()) else {
+        return Ok(());
+    };
+    if setup.schema == SchemaPolicy::Off {
+        return Ok(());
+    }
+    let failed = |error| store_problem(name, error);
+    let found = inspect(&*setup.store, name, table, dialect)
+        .await
+        .map_err(failed)?;
+    let mismatch = |what: &[String], help: &str| {
+        Problem::new(
+            codes::TABLE_MISMATCH,
+            format!(
+                "the tables of projection `{name}` are not as declared: {} ({})",
+                what.join("; "),
+                prepared.def.location
+            ),
+            help,
+        )
+    };
+    if !found.obstacles.is_empty() {
+        return Err(mismatch(
+            &found.obstacles,
+            "Give the projection a new `name` and its rows a new `table`: they are built anew beside the old, which you drop when nobody reads it. A table that you keep yourself is left alone with `schema = \"off\"`.",
+        ));
+    }
+    match (setup.schema, act) {
+        (SchemaPolicy::Check, Act::Prepare) if !found.steps.is_empty() => Err(mismatch(
+            &found.steps,
+            "Run `schema apply`, or set `schema = \"apply\"`.",
+        )),
+        (SchemaPolicy::Apply, Act::Prepare) => {
+            for step in &found.steps {
+                tracing::info!(projection = name, "{step}");
+            }
+            apply(&*setup.store, name, &found).await.map_err(failed)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Rows that mirror a collection by its all-versions feed do not see what was written before: that is for somebody to
+/// decide, where there is anything.
+async fn beginning(prepared: &Prepared) -> Result<(), Problem> {
+    let Prepared { def, feed, .. } = prepared;
+    let is_unasked = prepared.start_origin == Origin::Default.to_string();
+    if def.mode != Mode::AllVersionsAndDeletes || !is_unasked {
+        return Ok(());
+    }
+    let name = def.spec.name;
+    let failed = |error| feed_problem(name, error);
+    for range in feed.ranges().await.map_err(failed)? {
+        let read = Read {
+            bounds: &range.bounds,
+            mode: Mode::LatestVersion,
+            from: From::Beginning,
+            max_items: 1,
+        };
+        let page = feed.read(read).await.map_err(failed)?;
+        if !page.changes.is_empty() || page.unreadable.is_some() {
+            return Err(Problem::new(
+                codes::START_NOT_POSSIBLE,
+                format!(
+                    "projection `{name}` mirrors collection `{}`, which holds documents already, and {} needs the all-versions feed, which shows only what is written from now on ({})",
+                    def.spec.collection,
+                    reason(def),
+                    def.location
+                ),
+                "Write `start = now` if rows of documents that are never written again may be missing. Or read latest versions, which have a beginning: with `soft_delete(…)` for deletes. (Backfill, which gives both, is not there yet.)",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Tries the DDL and takes it back.
 async fn rehearse(prepared: &Prepared, setup: &Setup) -> Result<(), Problem> {
     let Some((of, ddl)) = ddl(prepared, setup) else {
@@ -303,6 +417,12 @@ async fn ready(
             .await
             .map_err(|error| store_problem(name, error))?;
     }
+    if let Some(table) = &def.spec.table {
+        tables(table, prepared, setup, Act::Prepare).await?;
+        if standing.is_empty() {
+            beginning(prepared).await?;
+        }
+    }
     let checkpoints = complete(standing, prepared, setup, &id).await?;
     let runner = Runner {
         id,
@@ -315,6 +435,7 @@ async fn ready(
         jitter: Arc::clone(jitter),
         limits: setup.limits,
         batch: prepared.batch,
+        table: plan(prepared, setup),
     };
     Ok((Arc::new(runner), checkpoints))
 }

@@ -18,11 +18,12 @@ codes! {
     EMPTY_NAME = "empty-name": "A projection has an empty name.",
     MISSING_STATE = "missing-state": "A hook takes `State<T>`, and the program's set-up does not give a `T`.",
     WRONG_DATABASE = "wrong-database": "A hook takes the native transaction of one database, and the store is another.",
-    START_NOT_POSSIBLE = "start-not-possible": "An all-versions projection is asked to start at the beginning or at a time; that feed has no beginning.",
+    START_NOT_POSSIBLE = "start-not-possible": "An all-versions projection is asked to start at the beginning or at a time, which that feed does not have; or its rows would begin over documents that are there already.",
     NO_RETENTION = "no-retention": "An all-versions projection reads a collection without a retention window: such a feed delivers nothing at all.",
     INIT_FAILED = "init-failed": "A projection's `init` failed.",
     SETUP_FAILED = "setup-failed": "The program's own set-up failed.",
     DDL_FAILED = "ddl-failed": "A projection's DDL failed; it must be repeatable.",
+    TABLE_MISMATCH = "table-mismatch": "A row projection's table is not as it is declared and cannot be changed under its rows, or is not the projection's own.",
     // Settings.
     BAD_CONFIG_FILE = "bad-config-file": "The settings file cannot be read or is no TOML.",
     UNKNOWN_SETTING = "unknown-setting": "A setting that does not exist, in the file or as a variable.",

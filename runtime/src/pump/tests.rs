@@ -84,6 +84,7 @@ impl projectionist::projection::Projection for Declared {
         start: None,
         batch: None,
         ddl: None,
+        table: None,
     };
     const HOOKS: Hooks = Hooks {
         on_upsert: Some(Hook {
@@ -92,6 +93,7 @@ impl projectionist::projection::Projection for Declared {
             states: &[],
             databases: &[],
             only: NO_CONDITIONS,
+            takes_self: false,
         }),
         on_create: None,
         on_replace: None,
@@ -104,7 +106,7 @@ impl projectionist::projection::Projection for Declared {
         Ok(Self)
     }
 
-    fn apply_page<'a>(&'a self, page: Page<'a>) -> BoxFuture<'a, Outcome> {
+    fn apply_page<'a>(_: Option<&'a Self>, page: Page<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async move { page.finish() })
     }
 }
@@ -147,6 +149,7 @@ impl Rig {
         };
         let checkpoint = store.create(&new).await.unwrap();
         let runner = Runner {
+            table: None,
             id,
             def: &DEF,
             projection: Box::new(Probe {

@@ -11,6 +11,8 @@ mod hung;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod rows;
+#[cfg(test)]
 mod semantics;
 #[cfg(test)]
 mod splits;

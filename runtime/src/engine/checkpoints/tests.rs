@@ -9,7 +9,7 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::coordination::Instance;
 use crate::coordination::memory::MemoryCoordination;
-use crate::engine::{Engine, Ready};
+use crate::engine::{Engine, Ready, SchemaPolicy};
 use crate::feed::script::ScriptFeed;
 use crate::fixture::{AUDIT, BILLING};
 use crate::store::Store;
@@ -33,6 +33,7 @@ impl Rig {
 
     async fn prepare(&self, def: &'static ProjectionDef, start: Start) -> Result<Ready, Problem> {
         let setup = Setup {
+            schema: SchemaPolicy::Apply,
             projections: vec![Prepared {
                 def,
                 start,

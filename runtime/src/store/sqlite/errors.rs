@@ -24,6 +24,9 @@ mod code {
     pub(super) const CANNOT_OPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
     pub(super) const CONSTRAINT: i32 = 19;
+    /// Extended ones: another row has the key.
+    pub(super) const PRIMARY_KEY: i32 = 1555;
+    pub(super) const UNIQUE: i32 = 2067;
     /// An extended one: a commit hook said no.
     pub(super) const COMMIT_HOOK: i32 = 531;
 }
@@ -86,6 +89,8 @@ pub(crate) fn of_statement(error: sqlx::Error) -> TxError {
     }
     let class = if is_transient(&error) {
         TxErrorClass::Transient
+    } else if matches!(extended(&error), Some(code::PRIMARY_KEY | code::UNIQUE)) {
+        TxErrorClass::Unique
     } else {
         TxErrorClass::Statement
     };

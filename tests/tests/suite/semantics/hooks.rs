@@ -209,7 +209,7 @@ impl Projection for Counting {
         Ok(Self(states.get::<Log>().ok_or("no log")?))
     }
 
-    fn apply_page<'a>(&'a self, mut page: Page<'a>) -> BoxFuture<'a, Outcome> {
+    fn apply_page<'a>(this: Option<&'a Self>, mut page: Page<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let mut size = 0;
             while page.advance().is_some() {
@@ -218,7 +218,8 @@ impl Projection for Counting {
                     break;
                 }
             }
-            self.0.pages.lock().unwrap().push(size);
+            let Self(log) = this.expect("it was built");
+            log.pages.lock().unwrap().push(size);
             page.finish()
         })
     }

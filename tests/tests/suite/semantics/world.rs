@@ -11,7 +11,9 @@ use projectionist_emulator::{Collection, CollectionConfig, Emulator, Options};
 use projectionist_runtime::clock::{Clock as _, ManualClock};
 use projectionist_runtime::coordination::Instance;
 use projectionist_runtime::coordination::memory::MemoryCoordination;
-use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, Setup, Summary, Until};
+use projectionist_runtime::engine::{
+    Engine, Limits, Prepared, Ready, SchemaPolicy, Setup, Summary, Until,
+};
 use projectionist_runtime::feed::emulator::EmulatorFeed;
 use projectionist_runtime::problem::Problems;
 use projectionist_runtime::store::Store;
@@ -91,6 +93,7 @@ impl World {
         let mut states = States::default();
         states.insert(self.log.clone());
         Engine::prepare(Setup {
+            schema: SchemaPolicy::Apply,
             projections: vec![Prepared {
                 def,
                 start: start.or(def.spec.start).unwrap_or(Start::Now),

@@ -9,7 +9,9 @@ use projectionist::sql::Value as SqlValue;
 use projectionist_runtime::clock::Clock as _;
 use projectionist_runtime::coordination::Instance;
 use projectionist_runtime::coordination::memory::MemoryCoordination;
-use projectionist_runtime::engine::{Engine, Limits, Prepared, Ready, Running, Setup, Until};
+use projectionist_runtime::engine::{
+    Engine, Limits, Prepared, Ready, Running, SchemaPolicy, Setup, Until,
+};
 use projectionist_runtime::feed::emulator::EmulatorFeed;
 use projectionist_runtime::position::Bounds;
 use projectionist_runtime::problem::Problems;
@@ -252,6 +254,7 @@ impl Script {
         states.insert(self.gate.clone());
         states.insert(self.book.clone());
         Engine::prepare(Setup {
+            schema: SchemaPolicy::Apply,
             projections: vec![Prepared {
                 def,
                 start: start.unwrap_or(self.case.start()),

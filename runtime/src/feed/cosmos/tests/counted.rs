@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::coordination::Instance;
 use crate::coordination::memory::MemoryCoordination;
-use crate::engine::{Limits, Prepared, Setup};
+use crate::engine::{Limits, Prepared, SchemaPolicy, Setup};
 use crate::store::Store;
 use crate::store::sqlite::{OpenOptions, SqliteStore};
 
@@ -50,6 +50,7 @@ pub(super) async fn store(dir: &TempDir) -> Arc<dyn Store> {
 /// The projector that counts, from now on, in pages of `batch`.
 pub(super) fn setup(feed: CosmosFeed, store: &Arc<dyn Store>, batch: u32) -> Setup {
     Setup {
+        schema: SchemaPolicy::Apply,
         projections: vec![Prepared {
             def: &COUNTED,
             start: Start::Now,

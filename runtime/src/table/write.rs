@@ -1,0 +1,299 @@
+//! Writes a page's rows.
+//!
+//! Fast where nothing clashes: some statements for the whole page. Where a row's key belongs to another document, the
+//! page's rows are taken back and written one by one, without those that clash: these become letters, and what their
+//! documents' rows were before stays.
+
+use std::collections::BTreeMap;
+
+use projectionist::change::RawChange;
+use projectionist::extract::tx::{Transaction, TxError, TxErrorClass};
+use projectionist::row::Rows;
+use projectionist::row::cell::Cells;
+use projectionist::row::page::RowPage;
+use projectionist::sql::Value;
+
+use super::plan::{ChildPlan, Portions, TablePlan};
+
+/// A row that could not be written.
+#[derive(Debug)]
+pub(crate) struct Clash {
+    /// Its change, by its index in the page.
+    pub(crate) index: usize,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// Writes the rows of a page into its transaction.
+///
+/// # Errors
+///
+/// The database's, but for rows that clash.
+pub(crate) async fn write(
+    tx: &mut dyn Transaction,
+    plan: &TablePlan,
+    page: &RowPage,
+    changes: &[RawChange],
+) -> Result<Vec<Clash>, TxError> {
+    let mut writing = Writing {
+        tx,
+        plan,
+        page,
+        changes,
+    };
+    let deleted: Vec<_> = page.deleted.iter().map(|index| &changes[*index]).collect();
+    // The key of a row that goes may be another's in this very page.
+    if plan.delete.is_none() {
+        writing.remove(&deleted).await?;
+    }
+    writing.run("savepoint projectionist_rows").await?;
+    let all: Vec<usize> = (0..page.written.len()).collect();
+    let clashes = match writing.together(&all).await {
+        Ok(()) => Vec::new(),
+        Err(error) if error.class() == TxErrorClass::Unique => writing.apart().await?,
+        Err(error) => return Err(error),
+    };
+    writing.run("release projectionist_rows").await?;
+    // A row that stays is set after it was written.
+    if let Some(set) = &plan.delete {
+        writing.documents(set, &deleted).await?;
+    }
+    Ok(clashes)
+}
+
+struct Writing<'w> {
+    tx: &'w mut dyn Transaction,
+    plan: &'w TablePlan,
+    page: &'w RowPage,
+    changes: &'w [RawChange],
+}
+
+impl<'w> Writing<'w> {
+    async fn run(&mut self, sql: &str) -> Result<(), TxError> {
+        self.tx.execute(sql, Vec::new()).await.map(drop)
+    }
+
+    fn change(&self, row: usize) -> &'w RawChange {
+        &self.changes[self.page.written[row]]
+    }
+
+    /// Writes rows and their children, many at once.
+    async fn together(&mut self, rows: &[usize]) -> Result<(), TxError> {
+        let plan = self.plan;
+        self.upsert(rows).await?;
+        for index in 0..plan.children.len() {
+            let documents: Vec<_> = rows.iter().map(|row| self.change(*row)).collect();
+            self.documents(&plan.children[index].remove, &documents)
+                .await?;
+            self.insert(index, rows).await?;
+        }
+        Ok(())
+    }
+
+    async fn upsert(&mut self, rows: &[usize]) -> Result<(), TxError> {
+        for (range, sql) in self.plan.upsert.over(rows.len()) {
+            let mut values = Vec::new();
+            for row in &rows[range] {
+                document(self.change(*row), &mut values);
+                cells(&self.page.rows, *row, &mut values);
+            }
+            self.tx.execute(sql, values).await?;
+        }
+        Ok(())
+    }
+
+    /// Inserts the children of rows.
+    async fn insert(&mut self, index: usize, rows: &[usize]) -> Result<(), TxError> {
+        let child = &self.page.rows.children()[index];
+        let ChildPlan {
+            child: table,
+            insert,
+            ..
+        } = &self.plan.children[index];
+        // Parents come in order, and so do `rows`.
+        let items: Vec<usize> = (0..child.rows.len())
+            .filter(|item| rows.binary_search(&child.parents[*item]).is_ok())
+            .collect();
+        for (range, sql) in insert.over(items.len()) {
+            let mut values = Vec::new();
+            for item in &items[range] {
+                let parent = child.parents[*item];
+                document(self.change(parent), &mut values);
+                self.key(parent, &mut values);
+                if table.has_position() {
+                    values.push(Value::Integer(child.positions[*item]));
+                }
+                cells(&child.rows, *item, &mut values);
+            }
+            self.tx.execute(sql, values).await?;
+        }
+        Ok(())
+    }
+
+    /// The key of a row.
+    fn key(&self, row: usize, values: &mut Vec<Value>) {
+        let columns = self.page.rows.columns().iter().zip(self.plan.table.columns);
+        for (column, _) in columns.filter(|(_, declared)| declared.is_key) {
+            values.push(cell(column, row));
+        }
+    }
+
+    /// Runs a statement about documents.
+    async fn documents(
+        &mut self,
+        statement: &Portions,
+        documents: &[&RawChange],
+    ) -> Result<(), TxError> {
+        for (range, sql) in statement.over(documents.len()) {
+            let mut values = Vec::new();
+            for change in &documents[range] {
+                document(change, &mut values);
+            }
+            self.tx.execute(sql, values).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rows of documents, and their children.
+    async fn remove(&mut self, documents: &[&RawChange]) -> Result<(), TxError> {
+        let plan = self.plan;
+        self.documents(&plan.remove, documents).await?;
+        for child in &plan.children {
+            self.documents(&child.remove, documents).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes rows one by one, and leaves out those that clash with the row of another document. Whoever is left out keeps
+    /// the row of before, with which others may clash in turn; so it begins anew until nobody new does.
+    async fn apart(&mut self) -> Result<Vec<Clash>, TxError> {
+        let mut left_out = BTreeMap::new();
+        loop {
+            self.run("rollback to projectionist_rows").await?;
+            let rows: Vec<usize> = (0..self.page.written.len())
+                .filter(|row| !left_out.contains_key(row))
+                .collect();
+            // Keys may move between the page's own documents, in whatever order.
+            let documents: Vec<_> = rows.iter().map(|row| self.change(*row)).collect();
+            self.remove(&documents).await?;
+            let before = left_out.len();
+            for row in rows {
+                if let Some(reason) = self.alone(row).await? {
+                    left_out.insert(row, reason);
+                }
+            }
+            if left_out.len() == before {
+                break;
+            }
+        }
+        Ok(left_out
+            .into_iter()
+            .map(|(row, reason)| Clash {
+                index: self.page.written[row],
+                reason,
+            })
+            .collect())
+    }
+
+    /// Writes one row. What it clashes with, if it does: then it is not written.
+    async fn alone(&mut self, row: usize) -> Result<Option<String>, TxError> {
+        self.run("savepoint projectionist_row").await?;
+        let reason = match self.upsert(&[row]).await {
+            Ok(()) => match self.children(row).await {
+                Ok(()) => {
+                    self.run("release projectionist_row").await?;
+                    return Ok(None);
+                }
+                Err((child, error)) if error.class() == TxErrorClass::Unique => {
+                    let child = self.plan.children[child].child;
+                    format!(
+                        "two items of one array have the same key in table `{}`",
+                        child.name
+                    )
+                }
+                Err((_, error)) => return Err(error),
+            },
+            Err(error) if error.class() == TxErrorClass::Unique => {
+                self.run("rollback to projectionist_row").await?;
+                self.clash(row).await?
+            }
+            Err(error) => return Err(error),
+        };
+        self.run("rollback to projectionist_row").await?;
+        self.run("release projectionist_row").await?;
+        Ok(Some(reason))
+    }
+
+    async fn children(&mut self, row: usize) -> Result<(), (usize, TxError)> {
+        for index in 0..self.plan.children.len() {
+            let inserted = self.insert(index, &[row]).await;
+            inserted.map_err(|error| (index, error))?;
+        }
+        Ok(())
+    }
+
+    /// Names the document that has a row's key.
+    async fn clash(&mut self, row: usize) -> Result<String, TxError> {
+        let mut key = Vec::new();
+        self.key(row, &mut key);
+        let names: Vec<_> = self
+            .plan
+            .table
+            .columns
+            .iter()
+            .filter(|column| column.is_key)
+            .zip(&key)
+            .map(|(column, value)| format!("{} = {}", column.name, text(value)))
+            .collect();
+        let names = names.join(", ");
+        let found = self.tx.fetch(&self.plan.holder, key, 1).await?;
+        let table = self.plan.table.name;
+        Ok(match found.into_iter().next().as_deref() {
+            Some([partition_key, id]) => format!(
+                "the key ({names}) of table `{table}` belongs to document `{}` of partition key {}: two documents cannot have one row",
+                text(id),
+                text(partition_key)
+            ),
+            _ => format!(
+                "the row of key ({names}) breaks a unique constraint of table `{table}` that is not the projection's own"
+            ),
+        })
+    }
+}
+
+fn document(change: &RawChange, values: &mut Vec<Value>) {
+    values.push(Value::Text(change.partition_key.to_string()));
+    values.push(Value::Text(change.id.to_string()));
+}
+
+fn cells(rows: &Rows, row: usize, values: &mut Vec<Value>) {
+    values.extend(rows.columns().iter().map(|cells| cell(cells, row)));
+}
+
+fn cell(cells: &Cells, row: usize) -> Value {
+    match cells {
+        Cells::Bool(cells) => cells[row].map_or(Value::Null, Value::Bool),
+        Cells::Integer(cells) => cells[row].map_or(Value::Null, Value::Integer),
+        Cells::Real(cells) => cells[row].map_or(Value::Null, Value::Real),
+        Cells::Text(cells) => cells[row].clone().map_or(Value::Null, Value::Text),
+        _ => unreachable!("the framework and the runtime have one version"),
+    }
+}
+
+/// A value as people read it.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Decimal(number) => number.to_string(),
+        _ => "NULL".to_owned(),
+    }
+}
+
+/// For tests of portions.
+#[cfg(test)]
+pub(super) fn sizes(statement: &Portions, count: usize) -> Vec<std::ops::Range<usize>> {
+    statement.over(count).map(|(range, _)| range).collect()
+}
