@@ -32,7 +32,7 @@ pub(crate) fn expand(kind: HookKind, attr: TokenStream, item: TokenStream) -> To
     let options = HookOptions::parse(attr, &mut errors);
     // The compiler has its own, better words for a method that does not parse.
     let Ok(Head { attrs, sig }) = syn::parse2::<Head>(item.clone()) else {
-        return item;
+        return misplaced(kind, item);
     };
     let hook = Hook {
         kind,
@@ -71,6 +71,22 @@ pub(crate) fn expand(kind: HookKind, attr: TokenStream, item: TokenStream) -> To
         #call
         #constant
     }
+}
+
+/// A hook's attribute on something else. What a delete does to rows stands on the struct, but is `#[projection]`'s to read.
+fn misplaced(kind: HookKind, item: TokenStream) -> TokenStream {
+    if syn::parse2::<syn::DeriveInput>(item.clone()).is_err() {
+        return item;
+    }
+    let mut errors = Errors::default();
+    let attribute = kind.attribute();
+    errors.at_attribute(if kind == HookKind::Delete {
+        "on a struct `#[on_delete(…)]` says what a delete does to its rows: put it below `#[projection(…, table = \"…\")]`"
+            .to_owned()
+    } else {
+        format!("`#[{attribute}]` goes on a method of the projection")
+    });
+    quote!(#item #errors)
 }
 
 /// What the code generator needs to know.

@@ -335,12 +335,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let krate = column::krate(&input.attrs, &mut errors);
     let private = names::private(krate.as_ref());
     let ident = &input.ident;
-    let row = match &input.data {
-        syn::Data::Struct(data) => RowFields::read(&data.fields, Of::Item, &mut errors),
-        _ => {
-            errors.at(ident, "a row is a struct");
-            None
-        }
+    let row = if let syn::Data::Struct(data) = &input.data {
+        RowFields::read(&data.fields, Of::Item, &mut errors)
+    } else {
+        errors.at(ident, "a row is a struct");
+        None
     };
     if !input.generics.params.is_empty() {
         errors.at(&input.generics, "a row can't be generic");

@@ -7,7 +7,7 @@ use snapbox::{Assert, Data, file};
 
 use crate::decoy::{self, Decoy};
 use crate::kind::HookKind;
-use crate::{hook, projection};
+use crate::{hook, projection, row};
 
 /// Compares source text, formatted, with a committed file.
 fn check(code: &TokenStream, expected: Data) {
@@ -203,4 +203,47 @@ fn half_typed_options_lose_nothing() {
         let code = projection::expand(attr, &item).to_string();
         assert!(code.starts_with(&item.to_string()), "{code}");
     }
+}
+
+#[test]
+fn a_row_projection() {
+    let code = projection::expand(
+        quote! {
+            collection = "store",
+            name = "orders",
+            table = "orders",
+            only(type = "salesOrder"),
+            soft_delete(deletedAt),
+        },
+        &quote! {
+            #[derive(Debug)]
+            #[on_delete(set(total = 0, note = "gone"))]
+            pub struct Order {
+                #[column(key)]
+                id: String,
+                #[column(from = "amount.total", default = 7)]
+                total: i64,
+                #[column(from = "amount", with = parse)]
+                amount: Amount,
+                note: Option<String>,
+                #[column(each = "details.lines", table = "order_lines")]
+                lines: Vec<Line>,
+            }
+        },
+    );
+    check(&code, file!["tests/output/row_projection.rs"]);
+}
+
+#[test]
+fn a_row_of_a_child_table() {
+    let code = row::derive(quote! {
+        #[column(crate = renamed)]
+        struct Line {
+            #[column(key)]
+            sku: String,
+            #[column(default)]
+            count: i64,
+        }
+    });
+    check(&code, file!["tests/output/row_child.rs"]);
 }

@@ -9,6 +9,7 @@ mod list;
 mod output;
 mod progress;
 mod run;
+mod schema;
 mod seed;
 mod serve;
 mod settings;
@@ -57,6 +58,7 @@ fn execute(projector: Projector, arguments: Arguments) -> Result<Exit, Problems>
         Command::DeadLetters { command } => {
             block_on(letters::letters(&load(None)?, &registry, &command))
         }
+        Command::Schema { command } => block_on(schema::schema(&load(None)?, &registry, &command)),
         Command::Dev { command } => block_on(dev::dev(&load(None)?, command)),
     }
 }

@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::store::sqlite::lock::{Holder, InstanceLock};
 
 use self::stores::{Scratch, inspected, lock_problem, stores};
-pub(crate) use self::stores::{holder, look, look_at_rolls, store_problem};
+pub(crate) use self::stores::{holder, look, look_at_rolls, store, store_problem};
 
 /// What a run stands on.
 #[derive(Debug)]

@@ -15,5 +15,5 @@ mod write;
 pub(crate) use self::ddl::script;
 pub(crate) use self::dialect::Dialect;
 pub(crate) use self::plan::TablePlan;
-pub(crate) use self::schema::{apply, inspect};
+pub(crate) use self::schema::{Found, apply, inspect};
 pub(crate) use self::write::write;

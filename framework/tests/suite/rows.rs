@@ -93,11 +93,11 @@ static BILLING: ProjectionDef = ProjectionDef::of::<BillingAccount>(Location { f
 static ORDERS: ProjectionDef = ProjectionDef::of::<Order>(Location { file: "", line: 0 });
 
 fn rows(def: &'static ProjectionDef, document: &Value) -> Result<Rows, String> {
-    let table = def.spec.table.as_ref().unwrap();
-    let projection = def.build(&States::default()).unwrap();
+    let table = def.spec.table.as_ref().expect("it has a table");
+    let projection = def.build(&States::default()).expect("it is built");
     let mut results = [
         Document::from_json(document.to_string().into()),
-        Document::from_tree(serde_json::from_value::<Tree>(document.clone()).unwrap()),
+        Document::from_tree(serde_json::from_value::<Tree>(document.clone()).expect("it is JSON")),
     ]
     .map(|document| {
         let mut rows = Rows::new(table.columns, table.children);
@@ -111,7 +111,7 @@ fn rows(def: &'static ProjectionDef, document: &Value) -> Result<Rows, String> {
         (Err(a), Err(b)) => assert!(a.starts_with(b.as_str()), "{a} against {b}"),
         _ => panic!("{results:?}"),
     }
-    results.into_iter().next().unwrap()
+    results.into_iter().next().expect("there are two")
 }
 
 fn texts(cells: &Cells) -> Vec<Option<&str>> {

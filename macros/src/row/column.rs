@@ -82,10 +82,16 @@ fn is_column(attr: &Attribute) -> bool {
 }
 
 /// The fields without the attributes that only this macro understands.
-pub(crate) fn strip(fields: &mut Fields) {
+///
+/// The first of them.
+pub(crate) fn strip(fields: &mut Fields) -> Option<Attribute> {
+    let mut first = None;
     for field in fields {
+        let column = field.attrs.iter().find(|attr| is_column(attr));
+        first = first.or_else(|| column.cloned());
         field.attrs.retain(|attr| !is_column(attr));
     }
+    first
 }
 
 /// `#[column(crate = …)]` on the struct itself: where the framework is, if it was renamed.

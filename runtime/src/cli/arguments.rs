@@ -64,6 +64,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Letters,
     },
+    /// The tables of row projections.
+    Schema {
+        #[command(subcommand)]
+        command: Schema,
+    },
     /// Writes to the local emulator, also while `run` is running, or serves it to any SDK.
     Dev {
         #[command(subcommand)]
@@ -122,6 +127,26 @@ pub(crate) enum Letters {
         #[command(flatten)]
         format: Format,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    /// Prints the SQL that makes them. Needs no store.
+    Print {
+        /// For which database [default: sqlite].
+        #[arg(long, value_enum)]
+        database: Option<Database>,
+    },
+    /// Compares them with what is declared, and prints a fingerprint of each. The exit code is 3 if anything differs.
+    Check,
+    /// Makes what is missing and adds what may be added, as a start does.
+    Apply,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Database {
+    Sqlite,
+    Postgres,
 }
 
 #[derive(Debug, Subcommand)]

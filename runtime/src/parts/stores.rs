@@ -82,6 +82,11 @@ pub(super) fn lock_problem(error: LockError) -> Problem {
     }
 }
 
+/// Opens the store alone, or makes it.
+pub(crate) async fn store(config: &Config) -> Result<Arc<dyn Store>, Problem> {
+    stores(config).await.map(|(store, _)| store)
+}
+
 /// Opens the store and the coordination, or makes them.
 pub(super) async fn stores(
     config: &Config,

@@ -77,9 +77,13 @@ pub(super) fn create(table: &Physical, dialect: Dialect) -> String {
     let name = quoted(table.name);
     let mut script = format!("create table {name} (\n    {}\n);\n", lines.join(",\n    "));
     if table.is_child {
-        let index = quoted(&format!("projectionist_{:.40}", table.name));
+        // PostgreSQL finds a name of its own, which fits.
+        let index = match dialect {
+            Dialect::Sqlite => format!("{} ", quoted(&format!("projectionist_{}", table.name))),
+            Dialect::Postgres => String::new(),
+        };
         // Writing to a string cannot fail.
-        let _ = writeln!(script, "create index {index} on {name} {document};");
+        let _ = writeln!(script, "create index {index}on {name} {document};");
     }
     script
 }

@@ -25,7 +25,6 @@ impl Dialect {
         match (self, kind) {
             (Self::Sqlite, SqlKind::Bool | SqlKind::Integer) => "integer",
             (Self::Sqlite, SqlKind::Real) => "real",
-            (Self::Sqlite, _) => "text",
             (Self::Postgres, SqlKind::Bool) => "boolean",
             (Self::Postgres, SqlKind::Integer) => "bigint",
             (Self::Postgres, SqlKind::Real) => "double precision",
@@ -34,7 +33,7 @@ impl Dialect {
             (Self::Postgres, SqlKind::Date) => "date",
             (Self::Postgres, SqlKind::Decimal) => "numeric",
             (Self::Postgres, SqlKind::Json) => "jsonb",
-            (Self::Postgres, _) => "text",
+            _ => "text",
         }
     }
 

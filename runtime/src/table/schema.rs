@@ -27,6 +27,19 @@ pub(crate) struct Found {
     pub(crate) fingerprints: Vec<(&'static str, String)>,
 }
 
+impl Found {
+    /// What is found where there is no store yet.
+    pub(crate) fn new_tables(table: &Table) -> Self {
+        let mut found = Self::default();
+        for table in ddl::tables(table) {
+            let shape = Shape::of(&table);
+            found.fingerprints.push((table.name, shape.fingerprint()));
+            found.steps.push(format!("make table `{}`", table.name));
+        }
+        found
+    }
+}
+
 /// Compares what stands in the store with what is declared.
 pub(crate) async fn inspect(
     store: &dyn Store,
@@ -160,14 +173,13 @@ fn add(table: &Physical, names: &[String], dialect: Dialect) -> String {
         .columns
         .iter()
         .filter(|column| names.iter().any(|name| name == column.name));
-    new.map(|new| {
-        format!(
-            "alter table {} add column {};\n",
-            quoted(table.name),
-            column(new, dialect)
-        )
-    })
-    .collect()
+    let alterations: Vec<_> = new
+        .map(|new| {
+            let (table, column) = (quoted(table.name), column(new, dialect));
+            format!("alter table {table} add column {column};\n")
+        })
+        .collect();
+    alterations.concat()
 }
 
 fn record_of(projection: &str, table: &Physical, shape: &Shape) -> String {

@@ -67,7 +67,8 @@ impl Shape {
     /// A short text by which people compare.
     pub(super) fn fingerprint(&self) -> String {
         let hash = Sha256::digest(self.json().as_bytes());
-        hash[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+        let digits: Vec<_> = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.concat()
     }
 
     /// What has changed from `self` to `now`. The order of columns means nothing.

@@ -291,9 +291,3 @@ fn text(value: &Value) -> String {
         _ => "NULL".to_owned(),
     }
 }
-
-/// For tests of portions.
-#[cfg(test)]
-pub(super) fn sizes(statement: &Portions, count: usize) -> Vec<std::ops::Range<usize>> {
-    statement.over(count).map(|(range, _)| range).collect()
-}

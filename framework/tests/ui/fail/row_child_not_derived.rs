@@ -1,0 +1,15 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "c", name = "n", table = "t")]
+struct Rows {
+    #[column(key)]
+    id: String,
+    #[column(each = "items", table = "items")]
+    items: Vec<Item>,
+}
+
+struct Item {
+    name: String,
+}
+
+fn main() {}

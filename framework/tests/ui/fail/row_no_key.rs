@@ -1,0 +1,8 @@
+use projectionist::prelude::*;
+
+#[projection(collection = "c", name = "n", table = "t")]
+struct Rows {
+    id: String,
+}
+
+fn main() {}
