@@ -8,6 +8,8 @@ mod introduction {}
 #[doc = include_str!("../../book/src/start.md")]
 mod start {}
 
+#[doc = include_str!("../../book/src/rows.md")]
+mod rows {}
 #[doc = include_str!("../../book/src/hooks.md")]
 mod hooks {}
 

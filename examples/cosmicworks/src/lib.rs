@@ -8,4 +8,5 @@ pub mod audit;
 pub mod category_names;
 pub mod demo;
 pub mod order_totals;
+pub mod orders;
 pub mod webhook;

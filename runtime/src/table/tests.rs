@@ -1,3 +1,5 @@
+mod start;
+
 use projectionist::filter::Literal;
 use projectionist::row::cell::SqlKind;
 use projectionist::row::{Child, Column, OnDelete, Table};

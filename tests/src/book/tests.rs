@@ -205,22 +205,26 @@ fn include(chapter: &Path, line: &str) {
     }
 }
 
-/// The README shows the example's head. It must be the example's.
+/// The README shows the heads of examples. They must be the examples'.
 #[test]
 fn the_readme_shows_the_example() {
     let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
-    let example = fs::read_to_string(root().join("examples/cosmicworks/src/order_totals.rs"))
-        .expect("there is an example");
-    let (_, shown) = blocks(&readme)
+    let shown: Vec<_> = blocks(&readme)
         .into_iter()
-        .find(|(words, _)| words.starts_with("rust"))
-        .expect("the README shows code");
-    for line in shown {
-        let line = line.replace("/* … */ }", "");
-        assert!(
-            example.contains(line.trim_end()),
-            "the example has no line `{line}`"
-        );
+        .filter(|(words, _)| words.starts_with("rust"))
+        .collect();
+    let examples = ["order_totals.rs", "orders.rs"];
+    assert_eq!(shown.len(), examples.len());
+    for ((_, shown), file) in shown.into_iter().zip(examples) {
+        let example = fs::read_to_string(root().join("examples/cosmicworks/src").join(file))
+            .expect("there is an example");
+        for line in shown {
+            let line = line.replace("/* … */ }", "");
+            assert!(
+                example.contains(line.trim_end()),
+                "{file} has no line `{line}`"
+            );
+        }
     }
 }
 

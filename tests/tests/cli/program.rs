@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 /// Their names and binaries.
-pub(crate) const ALL: [(&str, &str); 4] = [
+pub(crate) const ALL: [(&str, &str); 5] = [
     ("shelf", env!("CARGO_BIN_EXE_shelf")),
     ("nothing", env!("CARGO_BIN_EXE_nothing")),
     ("mistaken", env!("CARGO_BIN_EXE_mistaken")),
     ("wanting", env!("CARGO_BIN_EXE_wanting")),
+    ("shop", env!("CARGO_BIN_EXE_shop")),
 ];
 
 /// A folder with settings, in which `shelf` is run.

@@ -101,12 +101,58 @@ async fn totals_are_those_of_the_sample() {
         .unwrap();
     assert_eq!(usize::try_from(named).unwrap(), products.len());
 
+    rows_equal(&orders, &mut model).await;
+
     let before = contents(&mut model).await;
     for table in ["order_totals", "product_names", "projectionist_checkpoints"] {
         assert!(before.contains_key(table), "{:?}", before.keys());
     }
     place.succeed(&["run", "--once"]);
     assert_eq!(contents(&mut model).await, before);
+}
+
+/// The tables of orders and of their lines, field by field.
+async fn rows_equal(orders: &[Value], model: &mut SqliteConnection) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut expected: Vec<(String, String, String)> = orders
+        .iter()
+        .map(|order| {
+            let date = text(&order["orderDate"]);
+            let (month, rest) = date.split_once('/').unwrap();
+            let (day, year) = rest.split_once('/').unwrap();
+            let date = format!("{}-{month}-{day}", &year[..4]);
+            (text(&order["id"]), text(&order["customerId"]), date)
+        })
+        .collect();
+    expected.sort();
+    let found: Vec<(String, String, String)> =
+        sqlx::query_as("select id, customer_id, ordered_on from orders order by id")
+            .fetch_all(&mut *model)
+            .await
+            .unwrap();
+    assert_eq!(found, expected);
+    let mut expected = Vec::new();
+    for order in orders {
+        for (position, line) in list(order, "details").iter().enumerate() {
+            expected.push((
+                text(&order["id"]),
+                i64::try_from(position).unwrap(),
+                text(&line["sku"]),
+                text(&line["name"]),
+                line["price"].to_string().trim_end_matches(".0").to_owned(),
+                line["quantity"].as_i64().unwrap(),
+            ));
+        }
+    }
+    expected.sort();
+    let found: Vec<(String, i64, String, String, String, i64)> = sqlx::query_as(
+        "select id, position, sku, name, price, quantity from order_lines order by id, position",
+    )
+    .fetch_all(&mut *model)
+    .await
+    .unwrap();
+    assert_eq!(found.len(), 16_615);
+    assert_eq!(found, expected);
 }
 
 fn documents(file: &Path) -> Vec<Value> {
