@@ -71,6 +71,8 @@ pub mod __private0;
 pub use change::{Change, Deleted, Document, Operation, Previous, RawChange};
 pub use extract::ctx::{Ctx, DeleteKind};
 pub use extract::state::{State, States};
+#[cfg(feature = "postgres")]
+pub use extract::tx::Postgres;
 #[cfg(feature = "sqlite")]
 pub use extract::tx::Sqlite;
 pub use extract::tx::{Tx, TxError};

@@ -1,5 +1,7 @@
 //! What a file with a projection in it imports: `use projectionist::prelude::*;`.
 
+#[cfg(feature = "postgres")]
+pub use crate::Postgres;
 #[cfg(feature = "sqlite")]
 pub use crate::Sqlite;
 pub use crate::{

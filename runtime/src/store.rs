@@ -6,6 +6,10 @@
 
 pub mod conformance;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 

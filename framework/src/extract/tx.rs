@@ -81,6 +81,20 @@ impl Database for Sqlite {
     }
 }
 
+/// PostgreSQL, through sqlx.
+#[cfg(feature = "postgres")]
+pub use sqlx::Postgres;
+
+#[cfg(feature = "postgres")]
+impl Database for Postgres {
+    type Handle = sqlx::PgConnection;
+    const NAME: Option<&'static str> = Some("postgres");
+
+    fn handle<'t>(tx: &'t mut (dyn Transaction + 'static)) -> Option<&'t mut Self::Handle> {
+        tx.native().downcast_mut()
+    }
+}
+
 /// The transaction in which the page is applied.
 pub struct Tx<'a, Db: Database = Portable>(&'a mut Db::Handle);
 
@@ -162,6 +176,22 @@ impl Deref for Tx<'_, Sqlite> {
 
 #[cfg(feature = "sqlite")]
 impl DerefMut for Tx<'_, Sqlite> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Deref for Tx<'_, Postgres> {
+    type Target = sqlx::PgConnection;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl DerefMut for Tx<'_, Postgres> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         self.0
     }

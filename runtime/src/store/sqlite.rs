@@ -26,7 +26,7 @@ use sqlx::{
 
 use self::connect::{Slot, Writer};
 use self::page::SqlitePage;
-use self::rows::checkpoint_columns;
+use self::rows::{checkpoint_columns, letter_columns};
 use super::{Checkpoint, Effects, NewCheckpoint, Split, SplitError, Store, StoreError, Table};
 use crate::letters::{Letter, LetterFilter};
 use crate::position::{LeaseId, Position};
@@ -230,11 +230,13 @@ impl SqliteStore {
     async fn select_letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError> {
         let failed = |error| self.failed(error);
         let mut lent = self.0.reader.lend().await.map_err(failed)?;
-        let rows = sqlx::query(
-            "select * from projectionist_letters
+        let rows = sqlx::query(concat!(
+            "select ",
+            letter_columns!(),
+            " from projectionist_letters
              where id > $1 and ($2 is null or name = $2) and ($3 is null or document_id = $3)
-             order by id limit $4",
-        )
+             order by id limit $4"
+        ))
         .bind(filter.after)
         .bind(&filter.projection)
         .bind(&filter.document_id)
@@ -254,11 +256,15 @@ impl SqliteStore {
     async fn select_letter(&self, id: i64) -> Result<Option<Letter>, StoreError> {
         let failed = |error| self.failed(error);
         let mut lent = self.0.reader.lend().await.map_err(failed)?;
-        let row = sqlx::query("select * from projectionist_letters where id = $1")
-            .bind(id)
-            .fetch_optional(lent.conn())
-            .await
-            .map_err(failed)?;
+        let row = sqlx::query(concat!(
+            "select ",
+            letter_columns!(),
+            " from projectionist_letters where id = $1"
+        ))
+        .bind(id)
+        .fetch_optional(lent.conn())
+        .await
+        .map_err(failed)?;
         lent.give_back();
         row.map(|row| rows::letter(&row, &self.0.path)).transpose()
     }
