@@ -28,7 +28,7 @@ use crate::engine::SchemaPolicy;
 use crate::problem::Problems;
 
 pub use self::account::{Account, Auth, Place, Secret};
-#[cfg(all(feature = "emulator", feature = "sqlite"))]
+#[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 pub(crate) use self::reader::unknown_projection;
 pub use self::reference::reference;
 pub use self::sources::Sources;
@@ -103,8 +103,19 @@ pub enum FeedKind {
 pub enum StoreKind {
     /// Two SQLite files in the data directory.
     Sqlite,
+    /// A database of PostgreSQL.
+    Postgres,
     /// This process's memory: for tests, everything is lost at its end.
     Memory,
+}
+
+/// The database of PostgreSQL, `[postgres]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Postgres {
+    /// Its URL: `postgres://user:password@host/database`.
+    pub url: Option<Secret>,
+    /// How many connections pages have together.
+    pub connections: u32,
 }
 
 /// How log lines look.
@@ -155,6 +166,8 @@ pub struct Config {
     pub store: Option<StoreKind>,
     /// Where local data lives.
     pub data_dir: PathBuf,
+    /// The database of PostgreSQL, and how many connections to it.
+    pub postgres: Postgres,
     /// This instance's name, if it is not to be unique for each process.
     pub instance: Option<String>,
     /// Limits and intervals of the engine.

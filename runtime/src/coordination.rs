@@ -4,8 +4,12 @@
 //! file is made anew.
 
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod stored;
 
 use std::fmt;
 

@@ -24,9 +24,10 @@ use crate::local::{Local, serve};
 use crate::problem::{Problem, Problems, codes};
 use crate::remote;
 use crate::store::Store;
+use crate::store::postgres::Claim;
 use crate::store::sqlite::lock::{Holder, InstanceLock};
 
-use self::stores::{Scratch, inspected, lock_problem, stores};
+use self::stores::{Opened, Scratch, inspected, lock_problem, stores};
 pub(crate) use self::stores::{holder, look, look_at_rolls, store, store_problem};
 
 /// What a run stands on.
@@ -43,6 +44,8 @@ pub(crate) struct Parts {
     feeds: BTreeMap<String, Arc<dyn Feed>>,
     instance: Instance,
     lock: Option<InstanceLock>,
+    /// The store's, where other machines could run on it too.
+    _claim: Option<Claim>,
 }
 
 /// Checks that the settings have all that these projections need to run.
@@ -59,7 +62,7 @@ pub(crate) fn demands(config: &Config, defs: &[&'static ProjectionDef]) -> Resul
         problems.push(Problem::new(
             codes::NO_STORE,
             "no store is configured, so nothing could be kept",
-            "Set `store = \"sqlite\"` in projector.toml, or `PROJECTOR_STORE=sqlite`.",
+            "Set `store = \"sqlite\"` or `store = \"postgres\"` in projector.toml, or `PROJECTOR_STORE=…`.",
         ));
     }
     for def in defs {
@@ -131,7 +134,11 @@ impl Parts {
         let lock = InstanceLock::acquire(&config.data_dir, &instance).map_err(lock_problem)?;
         // Whatever is wrong there, nothing was made here.
         let remote = remote::feeds(config, defs).await?;
-        let (store, coordination) = stores(config).await?;
+        let Opened {
+            store,
+            coordination,
+            claim,
+        } = stores(config, &instance).await?;
         let (local, server, feeds) = if let Some(feeds) = remote {
             (None, None, feeds)
         } else {
@@ -149,6 +156,7 @@ impl Parts {
             feeds,
             instance,
             lock: Some(lock),
+            _claim: claim,
         })
     }
 
@@ -158,7 +166,7 @@ impl Parts {
         config: &Config,
         defs: &[&'static ProjectionDef],
     ) -> Result<(Self, Option<Holder>), Problems> {
-        let holder = holder(config)?;
+        let holder = holder(config).await?;
         let remote = remote::feeds(config, defs).await?;
         let (store, scratch) = inspected(config, holder.is_some()).await?;
         let (local, feeds) = if let Some(feeds) = remote {
@@ -186,6 +194,7 @@ impl Parts {
                 started_at: SystemClock.now(),
             },
             lock: None,
+            _claim: None,
         };
         Ok((parts, holder))
     }

@@ -12,8 +12,11 @@ mod shape;
 mod tests;
 mod write;
 
+#[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 pub(crate) use self::ddl::script;
 pub(crate) use self::dialect::Dialect;
 pub(crate) use self::plan::TablePlan;
-pub(crate) use self::schema::{Found, apply, inspect};
+#[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
+pub(crate) use self::schema::Found;
+pub(crate) use self::schema::{apply, inspect};
 pub(crate) use self::write::write;

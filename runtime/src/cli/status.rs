@@ -39,7 +39,7 @@ pub(crate) async fn status(
     as_json: bool,
 ) -> Result<Exit, Problems> {
     let now = SystemClock.now();
-    let holder = parts::holder(config)?;
+    let holder = parts::holder(config).await?;
     let store = parts::look(config).await?;
     let standings = match &store {
         Some(store) => standings(config, registry, &**store, holder.is_some()).await?,

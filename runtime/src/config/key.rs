@@ -40,7 +40,7 @@ pub(super) static KEYS: &[Key] = &[
     key(
         "store",
         None,
-        "`sqlite`, `memory`",
+        "`sqlite`, `postgres`, `memory`",
         "Where checkpoints, letters and read models live. Must be set. `memory` loses everything at the end of the process: for tests.",
     ),
     key(
@@ -48,6 +48,18 @@ pub(super) static KEYS: &[Key] = &[
         Some(".projector"),
         "a folder",
         "Where local data lives: the emulator's journal, `projector.db` and `coordination.db`. A relative path begins at the working directory.",
+    ),
+    key(
+        "postgres.url",
+        None,
+        "a URL",
+        "The database of `store = \"postgres\"`: `postgres://user:password@host/database`; `?sslmode=verify-full` for one elsewhere, `?options=-csearch_path%3Dmine` for a schema of it. Better given as a variable than in a file.",
+    ),
+    key(
+        "postgres.connections",
+        Some("8"),
+        "a number",
+        "How many connections pages have together. A few more are for leases, heartbeats and what people ask.",
     ),
     key(
         "instance",
@@ -268,6 +280,7 @@ pub(super) fn shown(name: &[String], value: &Value) -> Value {
 pub(super) fn is_secret(name: &[String]) -> bool {
     const WORDS: [&str; 5] = ["secret", "password", "token", "key", "connection"];
     match name {
+        [first, last] if first == "postgres" => last == "url",
         [first, .., last] if first == "accounts" => {
             matches!(&last[..], "key" | "connection_string")
         }

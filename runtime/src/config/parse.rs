@@ -154,6 +154,16 @@ pub(super) fn auth(value: &Value) -> Result<Auth, String> {
     })
 }
 
+/// The URL of a database.
+pub(super) fn database(value: &Value) -> Result<Secret, String> {
+    text(value)
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"))
+        .map(Secret::new)
+        .ok_or_else(|| "expected `postgres://user:password@host/database`".to_owned())
+}
+
 /// The account's key, which is base64.
 pub(super) fn account_key(value: &Value) -> Result<Secret, String> {
     let is_base64 = |text: &str| {
@@ -231,8 +241,10 @@ pub(super) fn texts(value: &Value) -> Result<Vec<String>, String> {
 pub(super) fn store(value: &Value) -> Result<StoreKind, String> {
     match value.as_str() {
         Some("sqlite") => Ok(StoreKind::Sqlite),
+        Some("postgres") if cfg!(feature = "postgres") => Ok(StoreKind::Postgres),
+        Some("postgres") => Err("this program was built without the feature `postgres`".to_owned()),
         Some("memory") => Ok(StoreKind::Memory),
-        _ => Err("expected `sqlite` or `memory`".to_owned()),
+        _ => Err("expected `sqlite`, `postgres` or `memory`".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::key::{KEYS, Key, is_secret, nearest, normal, shown};
 use super::sources::{Entry, Sources};
 use super::user::scalar;
-use super::{Account, Collection, Config, FeedKind, Origin, Overrides, Setting, parse};
+use super::{Account, Collection, Config, FeedKind, Origin, Overrides, Postgres, Setting, parse};
 use crate::engine::Limits;
 use crate::problem::{Problem, Problems, codes};
 
@@ -184,6 +184,7 @@ impl Reader {
             feed,
             store: self.get(&["store"], parse::store),
             data_dir: self.get(&["data_dir"], parse::path).unwrap_or_default(),
+            postgres: self.postgres(),
             instance: self.get(&["instance"], parse::text),
             limits: Limits {
                 poll: self.get(&["poll"], parse::duration).unwrap_or(limits.poll),
@@ -212,6 +213,27 @@ impl Reader {
             file: sources.file.as_ref().map(|(path, _)| path.clone()),
             settings: self.settings(),
         }
+    }
+
+    fn postgres(&mut self) -> Postgres {
+        let postgres = Postgres {
+            url: self.get(&["postgres", "url"], parse::database),
+            connections: self
+                .get(&["postgres", "connections"], parse::count)
+                .unwrap_or_default(),
+        };
+        let name: Name = vec!["store".to_owned()];
+        if let Some((Value::String(store), origin)) = self.found.get(&name)
+            && store == "postgres"
+            && !self.is_set(&["postgres", "url"])
+        {
+            self.problems.push(Problem::new(
+                codes::BAD_SETTING,
+                format!("`store = \"postgres\"` ({origin}) has no database"),
+                "Set the variable `PROJECTOR_POSTGRES__URL` to `postgres://user:password@host/database`.",
+            ));
+        }
+        postgres
     }
 
     fn collections(

@@ -9,13 +9,11 @@ use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use sqlx::sqlite::{SqliteJournalMode, SqliteRow, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Row as _, SqliteConnection, raw_sql};
 use tokio::sync::Mutex;
 
-use super::{Coordination, Instance, PumpReport, PumpState, Roll};
-use crate::position::{Bounds, ProjectionId};
+use super::{Coordination, Instance, PumpReport, Roll, stored};
 use crate::store::StoreError;
 use crate::store::sqlite::{OpenOptions, file, of_store, options};
 
@@ -42,22 +40,6 @@ pub struct SqliteCoordination {
 struct Opened {
     conn: SqliteConnection,
     file: u64,
-}
-
-/// A [`PumpReport`] as it is stored.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    tenant: String,
-    collection: String,
-    projection: String,
-    generation: u32,
-    bounds: Bounds,
-    state: String,
-    since: Timestamp,
-    attempts: u32,
-    error: String,
-    retry_at: Option<Timestamp>,
-    applied: u64,
 }
 
 impl SqliteCoordination {
@@ -88,8 +70,7 @@ impl SqliteCoordination {
         at: Timestamp,
         pumps: &[PumpReport],
     ) -> Result<(), StoreError> {
-        let pumps: Vec<_> = pumps.iter().map(Stored::of).collect();
-        let pumps = serde_json::to_string(&pumps).expect("reports are always JSON");
+        let pumps = stored::write(pumps);
         let mut slot = self.conn.lock().await;
         // It stays in its slot: behind a heartbeat whose future was dropped the next one queues, and comes last.
         let opened = self.lend(&mut slot).await?;
@@ -146,9 +127,7 @@ impl SqliteCoordination {
             let value = text(column)?;
             value.parse().map_err(|_| self.corrupt(column, value))
         };
-        let stored = text("pumps")?;
-        let pumps: Vec<Stored> =
-            serde_json::from_str(&stored).map_err(|_| self.corrupt("pumps", stored))?;
+        let pumps = stored::read(&text("pumps")?).map_err(|odd| self.corrupt("pumps", odd))?;
         Ok(Roll {
             instance: Instance {
                 name: text("name")?,
@@ -157,15 +136,7 @@ impl SqliteCoordination {
                 started_at: time("started_at")?,
             },
             seen_at: time("seen_at")?,
-            pumps: pumps
-                .into_iter()
-                .map(|stored| {
-                    let state = stored.state.clone();
-                    stored
-                        .report()
-                        .ok_or_else(|| self.corrupt("the state of a pump", state))
-                })
-                .collect::<Result<_, _>>()?,
+            pumps,
         })
     }
 
@@ -196,53 +167,6 @@ async fn connect(path: &Path, open: OpenOptions) -> Result<Opened, sqlx::Error> 
     raw_sql(TABLES).execute(&mut conn).await?;
     let file = file(path)?;
     Ok(Opened { conn, file })
-}
-
-impl Stored {
-    fn of(report: &PumpReport) -> Self {
-        let PumpReport {
-            projection,
-            bounds,
-            state,
-            since,
-            attempts,
-            error,
-            retry_at,
-            applied,
-        } = report.clone();
-        Self {
-            tenant: projection.tenant,
-            collection: projection.collection,
-            projection: projection.name,
-            generation: projection.generation,
-            bounds,
-            state: state.as_str().to_owned(),
-            since,
-            attempts,
-            error,
-            retry_at,
-            applied,
-        }
-    }
-
-    /// None: a state that this program does not know.
-    fn report(self) -> Option<PumpReport> {
-        Some(PumpReport {
-            state: PumpState::from_name(&self.state)?,
-            projection: ProjectionId {
-                tenant: self.tenant,
-                collection: self.collection,
-                name: self.projection,
-                generation: self.generation,
-            },
-            bounds: self.bounds,
-            since: self.since,
-            attempts: self.attempts,
-            error: self.error,
-            retry_at: self.retry_at,
-            applied: self.applied,
-        })
-    }
 }
 
 impl Coordination for SqliteCoordination {

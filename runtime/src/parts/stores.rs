@@ -2,13 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::config::{Config, StoreKind};
-use crate::coordination::Coordination;
+use crate::config::{Config, Postgres, StoreKind};
 use crate::coordination::memory::MemoryCoordination;
+use crate::coordination::postgres::PostgresCoordination;
 use crate::coordination::sqlite::SqliteCoordination;
+use crate::coordination::{Coordination, Instance};
 use crate::problem::{Problem, codes};
 use crate::store::memory::MemoryStore;
+use crate::store::postgres::{
+    Claim, Claimant, Claimed, OpenOptions as PostgresOptions, PostgresStore, Tables,
+};
 use crate::store::sqlite::lock::{Holder, InstanceLock, LockError};
 use crate::store::sqlite::{OpenOptions, SqliteStore};
 use crate::store::{Store, StoreError};
@@ -27,8 +32,45 @@ pub(crate) fn store_problem(what: &str, error: StoreError) -> Problem {
 
 const CANNOT_OPEN: &str = "the store cannot be opened";
 
+/// The store in PostgreSQL, if the settings say so.
+async fn postgres(
+    config: &Config,
+    instance: &str,
+    tables: Tables,
+) -> Result<Option<PostgresStore>, Problem> {
+    let (Some(StoreKind::Postgres), Some(url)) = (config.store, &config.postgres.url) else {
+        return Ok(None);
+    };
+    // P8: longer than a hook may take, so that none is cut off by it.
+    const BEYOND: Duration = Duration::from_secs(15);
+    let options = PostgresOptions {
+        connections: config.postgres.connections,
+        instance: instance.to_owned(),
+        patience: config.limits.hook + BEYOND,
+        tables,
+    };
+    PostgresStore::open(url.reveal(), options)
+        .await
+        .map(Some)
+        .map_err(|error| store_problem(CANNOT_OPEN, error))
+}
+
+/// The same, to look only, where its tables are there.
+async fn postgres_there(config: &Config) -> Result<Option<PostgresStore>, Problem> {
+    let Some(store) = postgres(config, "looking", Tables::Leave).await? else {
+        return Ok(None);
+    };
+    let is_there = store.is_there().await;
+    let is_there = is_there.map_err(|error| store_problem(CANNOT_OPEN, error))?;
+    Ok(is_there.then_some(store))
+}
+
 /// The store, to look only. None: there is none yet.
 pub(crate) async fn look(config: &Config) -> Result<Option<Arc<dyn Store>>, Problem> {
+    if config.store == Some(StoreKind::Postgres) {
+        let store = postgres_there(config).await?;
+        return Ok(store.map(|store| Arc::new(store) as _));
+    }
     let path = config.data_dir.join(STORE);
     if config.store == Some(StoreKind::Memory) || !path.exists() {
         return Ok(None);
@@ -47,6 +89,10 @@ pub(crate) async fn look(config: &Config) -> Result<Option<Arc<dyn Store>>, Prob
 pub(crate) async fn look_at_rolls(
     config: &Config,
 ) -> Result<Option<Arc<dyn Coordination>>, Problem> {
+    if config.store == Some(StoreKind::Postgres) {
+        let store = postgres_there(config).await?;
+        return Ok(store.map(|store| Arc::new(PostgresCoordination::look(store)) as _));
+    }
     let path = config.data_dir.join(COORDINATION);
     if config.store == Some(StoreKind::Memory) || !path.exists() {
         return Ok(None);
@@ -62,8 +108,38 @@ pub(crate) async fn look_at_rolls(
 }
 
 /// The instance that runs now.
-pub(crate) fn holder(config: &Config) -> Result<Option<Holder>, Problem> {
-    InstanceLock::holder(&config.data_dir).map_err(lock_problem)
+pub(crate) async fn holder(config: &Config) -> Result<Option<Holder>, Problem> {
+    let Some(store) = postgres_there(config).await? else {
+        return InstanceLock::holder(&config.data_dir).map_err(lock_problem);
+    };
+    let claimant = store.claimant().await;
+    let claimant = claimant.map_err(|error| store_problem(CANNOT_OPEN, error))?;
+    Ok(claimant.map(|Claimant { name, pid, since }| Holder {
+        name,
+        pid,
+        started_at: since,
+    }))
+}
+
+/// Claims the store in PostgreSQL for this instance.
+async fn claim(store: &PostgresStore, instance: &Instance) -> Result<Claim, Problem> {
+    let claimed = store.claim(instance).await;
+    match claimed.map_err(|error| store_problem(CANNOT_OPEN, error))? {
+        Claimed::Ours(claim) => Ok(claim),
+        Claimed::Taken(holder) => {
+            let who = holder.map_or_else(
+                || "another instance".to_owned(),
+                |Claimant { name, pid, since }| {
+                    format!("the instance `{name}` (process {pid}, connected at {since})")
+                },
+            );
+            Err(Problem::new(
+                codes::ALREADY_RUNNING,
+                format!("{who} already runs on the store in {store:?}"),
+                "Stop it first. If its machine is gone, the server lets go of it when its connection times out.",
+            ))
+        }
+    }
 }
 
 pub(super) fn lock_problem(error: LockError) -> Problem {
@@ -84,18 +160,54 @@ pub(super) fn lock_problem(error: LockError) -> Problem {
 
 /// Opens the store alone, or makes it.
 pub(crate) async fn store(config: &Config) -> Result<Arc<dyn Store>, Problem> {
-    stores(config).await.map(|(store, _)| store)
+    if let Some(store) = postgres(config, "schema", Tables::Make).await? {
+        return Ok(Arc::new(store));
+    }
+    files(config).await.map(|opened| opened.store)
 }
 
-/// Opens the store and the coordination, or makes them.
-pub(super) async fn stores(
-    config: &Config,
-) -> Result<(Arc<dyn Store>, Arc<dyn Coordination>), Problem> {
+/// A store and its coordination, opened to run on.
+pub(super) struct Opened {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) coordination: Arc<dyn Coordination>,
+    /// The right to run on it, where that is not the data directory's lock.
+    pub(super) claim: Option<Claim>,
+}
+
+/// Opens the store and the coordination, or makes them, and claims what others could run on too.
+pub(super) async fn stores(config: &Config, instance: &Instance) -> Result<Opened, Problem> {
+    let Some(store) = postgres(config, &instance.name, Tables::Make).await? else {
+        return files(config).await;
+    };
+    let claim = claim(&store, instance).await?;
+    // Heartbeats have sessions of their own: pages may have all of the store's.
+    let beats = Config {
+        postgres: Postgres {
+            connections: 2,
+            ..config.postgres.clone()
+        },
+        ..config.clone()
+    };
+    let beats = postgres(&beats, &instance.name, Tables::Make).await?;
+    let beats = beats.expect("the settings are the same");
+    let coordination = PostgresCoordination::open(beats)
+        .await
+        .map_err(|error| store_problem(CANNOT_OPEN, error))?;
+    Ok(Opened {
+        store: Arc::new(store),
+        coordination: Arc::new(coordination),
+        claim: Some(claim),
+    })
+}
+
+/// The stores that are not shared.
+async fn files(config: &Config) -> Result<Opened, Problem> {
     if config.store == Some(StoreKind::Memory) {
-        return Ok((
-            Arc::new(MemoryStore::new()),
-            Arc::new(MemoryCoordination::new()),
-        ));
+        return Ok(Opened {
+            store: Arc::new(MemoryStore::new()),
+            coordination: Arc::new(MemoryCoordination::new()),
+            claim: None,
+        });
     }
     let options = OpenOptions {
         read_only: false,
@@ -108,7 +220,11 @@ pub(super) async fn stores(
     let coordination = SqliteCoordination::open(config.data_dir.join(COORDINATION), options)
         .await
         .map_err(failed)?;
-    Ok((Arc::new(store), Arc::new(coordination)))
+    Ok(Opened {
+        store: Arc::new(store),
+        coordination: Arc::new(coordination),
+        claim: None,
+    })
 }
 
 /// The store for a check, which leaves no trace.
@@ -118,6 +234,9 @@ pub(super) async fn inspected(
 ) -> Result<(Arc<dyn Store>, Option<Scratch>), Problem> {
     if config.store == Some(StoreKind::Memory) {
         return Ok((Arc::new(MemoryStore::new()), None));
+    }
+    if let Some(store) = postgres(config, "check", Tables::Leave).await? {
+        return Ok((Arc::new(store), None));
     }
     let failed = |error| store_problem(CANNOT_OPEN, error);
     let there = config.data_dir.join(STORE);

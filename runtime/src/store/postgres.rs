@@ -3,6 +3,7 @@
 //! A page's transaction has a connection of its own. The checkpoint's compare-and-set is its last statement before COMMIT
 //! (P6). A session is ended by the server where its owner is frozen (P8), so that nobody waits for it for long.
 
+mod claim;
 mod errors;
 mod page;
 mod schema;
@@ -25,11 +26,13 @@ use sqlx::{
     Statement as _,
 };
 
+pub use self::claim::{Claim, Claimant, Claimed};
 use self::page::PostgresPage;
 use super::rows::{checkpoint_columns, letter_columns};
 use super::{
     Checkpoint, Effects, NewCheckpoint, Split, SplitError, Store, StoreError, Table, rows,
 };
+use crate::coordination::Instance;
 use crate::letters::{Letter, LetterFilter};
 use crate::position::{LeaseId, Position};
 
@@ -49,8 +52,17 @@ pub struct OpenOptions {
     /// How long the server lets a transaction idle, and a statement run, before it ends the session (P8): longer than a
     /// hook may take.
     pub patience: Duration,
-    /// Makes the store's tables where there are none.
-    pub create: bool,
+    /// What is done about the store's own tables.
+    pub tables: Tables,
+}
+
+/// What is done about the store's own tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// They are made where there are none.
+    Make,
+    /// Nothing is made. Where there are none, there are no checkpoints and no letters: for a check.
+    Leave,
 }
 
 impl Default for OpenOptions {
@@ -59,7 +71,7 @@ impl Default for OpenOptions {
             connections: 8,
             instance: "instance".to_owned(),
             patience: Duration::from_secs(75),
-            create: true,
+            tables: Tables::Make,
         }
     }
 }
@@ -70,6 +82,7 @@ pub struct PostgresStore(Arc<Inner>);
 
 struct Inner {
     pool: PgPool,
+    connect: PgConnectOptions,
     /// Host and database, for messages: without user and password.
     name: String,
     /// Of this process's sessions.
@@ -110,7 +123,7 @@ impl PostgresStore {
             connections,
             instance,
             patience,
-            create,
+            tables,
         } = options;
         let milliseconds = patience.as_millis().to_string();
         // A name that is cut off tells nobody apart.
@@ -139,12 +152,13 @@ impl PostgresStore {
             .acquire_timeout(ACQUIRE)
             // A round trip for each page; a session that is gone shows at its first statement.
             .test_before_acquire(false)
-            .connect_with(connect)
+            .connect_with(connect.clone())
             .await
             .map_err(|error| errors::of_store(&name, error))?;
-        schema::ensure(&pool, &name, create).await?;
+        schema::ensure(&pool, &name, tables).await?;
         Ok(Self(Arc::new(Inner {
             pool,
+            connect,
             name,
             application,
             #[cfg(test)]
@@ -152,7 +166,50 @@ impl PostgresStore {
         })))
     }
 
-    fn failed(&self, error: sqlx::Error) -> StoreError {
+    /// Whether its tables are there.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub async fn is_there(&self) -> Result<bool, StoreError> {
+        schema::is_there(&self.0.pool)
+            .await
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Asks for the right to run on it, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub async fn claim(&self, instance: &Instance) -> Result<Claimed, StoreError> {
+        claim::claim(&self.0.connect, &self.0.name, instance).await
+    }
+
+    /// Who runs on it.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub async fn claimant(&self) -> Result<Option<Claimant>, StoreError> {
+        let failed = |error| self.failed(error);
+        let mut conn = self.0.pool.acquire().await.map_err(failed)?;
+        claim::holder(&mut conn).await.map_err(failed)
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.0.pool
+    }
+
+    pub(crate) fn corrupt(&self, what: &'static str, value: String) -> StoreError {
+        StoreError::Corrupt {
+            store: self.0.name.clone(),
+            what,
+            value,
+        }
+    }
+
+    pub(crate) fn failed(&self, error: sqlx::Error) -> StoreError {
         errors::of_store(&self.0.name, error)
     }
 
@@ -166,6 +223,9 @@ impl PostgresStore {
     }
 
     async fn select_checkpoints(&self) -> Result<Vec<Checkpoint>, StoreError> {
+        if !self.is_there().await? {
+            return Ok(Vec::new());
+        }
         let rows = sqlx::query(concat!(
             "select ",
             checkpoint_columns!(),

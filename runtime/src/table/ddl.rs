@@ -89,6 +89,7 @@ pub(super) fn create(table: &Physical, dialect: Dialect) -> String {
 }
 
 /// What makes all tables of a projection.
+#[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 pub(crate) fn script(table: &Table, dialect: Dialect) -> String {
     let all = tables(table);
     all.iter().map(|table| create(table, dialect)).collect()

@@ -27,6 +27,7 @@ pub(crate) struct Found {
     pub(crate) fingerprints: Vec<(&'static str, String)>,
 }
 
+#[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 impl Found {
     /// What is found where there is no store yet.
     pub(crate) fn new_tables(table: &Table) -> Self {

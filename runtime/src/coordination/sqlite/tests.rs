@@ -1,7 +1,9 @@
 //! Coordination on SQLite; what both kinds promise is asked of the one in memory, too.
 
 use super::*;
+use crate::coordination::PumpState;
 use crate::coordination::memory::MemoryCoordination;
+use crate::position::{Bounds, ProjectionId};
 
 const CREATE: OpenOptions = OpenOptions {
     read_only: false,

@@ -5,7 +5,7 @@
 
 use sqlx::{PgConnection, PgPool, raw_sql};
 
-use super::errors;
+use super::{Tables, errors};
 use crate::store::StoreError;
 
 /// The version that this program knows.
@@ -62,11 +62,11 @@ create table projectionist_letters (
 );
 "#;
 
-/// Makes the tables where there are none and some may be made, and refuses those of another version.
-pub(super) async fn ensure(pool: &PgPool, store: &str, create: bool) -> Result<(), StoreError> {
+/// Makes the tables where there are none and they may be made, and refuses those of another version.
+pub(super) async fn ensure(pool: &PgPool, store: &str, tables: Tables) -> Result<(), StoreError> {
     let failed = |error| errors::of_store(store, error);
     let mut transaction = pool.begin().await.map_err(failed)?;
-    if create {
+    if tables == Tables::Make {
         // Two programs that start at once make them one after the other.
         raw_sql("select pg_advisory_xact_lock(hashtext('projectionist schema'))")
             .execute(&mut *transaction)
@@ -74,19 +74,13 @@ pub(super) async fn ensure(pool: &PgPool, store: &str, create: bool) -> Result<(
             .map_err(failed)?;
     }
     match version(&mut transaction).await.map_err(failed)? {
-        None if create => {
+        None if tables == Tables::Make => {
             raw_sql(TABLES)
                 .execute(&mut *transaction)
                 .await
                 .map_err(failed)?;
         }
-        None => {
-            return Err(StoreError::Failed {
-                store: store.to_owned(),
-                source: "it is not there: no projector has run on it yet".into(),
-            });
-        }
-        Some(VERSION) => {}
+        None | Some(VERSION) => {}
         Some(found) => {
             return Err(StoreError::Schema {
                 store: store.to_owned(),
@@ -96,6 +90,13 @@ pub(super) async fn ensure(pool: &PgPool, store: &str, create: bool) -> Result<(
         }
     }
     transaction.commit().await.map_err(failed)
+}
+
+/// Whether there are any.
+pub(super) async fn is_there(pool: &PgPool) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("select to_regclass('projectionist_schema') is not null")
+        .fetch_one(pool)
+        .await
 }
 
 async fn version(conn: &mut PgConnection) -> Result<Option<i64>, sqlx::Error> {
