@@ -3,6 +3,9 @@
 //! The test is the runtime: pages are read and applied when it asks, in the ordinary path and no
 //! other. Nothing waits, so a test takes milliseconds and gives the same result each time.
 
+#[cfg(feature = "postgres")]
+mod schema;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -18,6 +21,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "postgres")]
+use self::schema::Schema;
 use crate::clock::{Clock, ManualClock};
 use crate::coordination::Instance;
 use crate::coordination::memory::MemoryCoordination;
@@ -26,6 +31,8 @@ use crate::feed::emulator::EmulatorFeed;
 use crate::letters::{Letter, LetterFilter};
 use crate::pulse::Pulse;
 use crate::pump::{Pump, Step};
+#[cfg(feature = "postgres")]
+use crate::store::postgres::{OpenOptions as PostgresOptions, PostgresStore};
 use crate::store::sqlite::{OpenOptions, SqliteStore};
 use crate::store::{Checkpoint, Store};
 
@@ -37,7 +44,7 @@ const ATTEMPTS: u32 = 20;
 
 /// A projector to be: what it runs on.
 #[derive(Debug)]
-#[must_use = "nothing runs before `.sqlite().await`"]
+#[must_use = "nothing runs before `.sqlite().await` or `.postgres(url).await`"]
 pub struct Builder {
     def: &'static ProjectionDef,
     collection: CollectionConfig,
@@ -52,16 +59,27 @@ pub struct Projector {
     collection: Arc<Collection>,
     pumps: Vec<Pump>,
     twice: bool,
-    /// Holds the store's files until the test ends.
-    _directory: TempDir,
+    /// Holds the store's files, or its schema, until the test ends.
+    _place: Place,
     _emulator: Emulator,
+}
+
+/// Where a store lies.
+enum Place {
+    Directory {
+        _directory: TempDir,
+    },
+    #[cfg(feature = "postgres")]
+    Schema {
+        _schema: Schema,
+    },
 }
 
 /// What survives a restart.
 struct Parts {
     prepared: Prepared,
     states: States,
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Store>,
     clock: ManualClock,
 }
 
@@ -160,6 +178,26 @@ impl Builder {
             },
         )
         .await?;
+        let place = Place::Directory {
+            _directory: directory,
+        };
+        self.on(Arc::new(store), place).await
+    }
+
+    /// Starts it on a new schema of PostgreSQL, in the database at `url`, that ends with the test.
+    ///
+    /// # Errors
+    ///
+    /// As [`sqlite`](Self::sqlite); if the database cannot be reached, or takes no new schema.
+    #[cfg(feature = "postgres")]
+    pub async fn postgres(self, url: &str) -> Result<Projector> {
+        let schema = Schema::new(url).await?;
+        let store = PostgresStore::open(&schema.url(), PostgresOptions::default()).await?;
+        self.on(Arc::new(store), Place::Schema { _schema: schema })
+            .await
+    }
+
+    async fn on(self, store: Arc<dyn Store>, place: Place) -> Result<Projector> {
         let clock = ManualClock::new(Timestamp::from_second(1_764_547_200)?);
         let time = clock.clone();
         let emulator = Emulator::in_memory(Options::new(Arc::new(move || time.now())));
@@ -174,7 +212,7 @@ impl Builder {
                 feed: Arc::new(EmulatorFeed::new(Arc::clone(&collection))),
             },
             states: self.states,
-            store: Arc::new(store),
+            store,
             clock,
         };
         let pumps = setup.pumps().await?;
@@ -183,7 +221,7 @@ impl Builder {
             collection,
             pumps,
             twice: false,
-            _directory: directory,
+            _place: place,
             _emulator: emulator,
         })
     }
@@ -195,7 +233,7 @@ impl Parts {
             schema: SchemaPolicy::Apply,
             projections: vec![self.prepared.clone()],
             states: self.states.clone(),
-            store: Arc::clone(&self.store) as _,
+            store: Arc::clone(&self.store),
             coordination: Arc::new(MemoryCoordination::default()),
             instance: Instance {
                 name: "test".to_owned(),

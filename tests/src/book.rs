@@ -19,6 +19,8 @@ mod modes {}
 #[doc = include_str!("../../book/src/testing.md")]
 mod testing {}
 
+#[doc = include_str!("../../book/src/postgres.md")]
+mod postgres {}
 #[doc = include_str!("../../book/src/cosmos.md")]
 mod cosmos {}
 

@@ -305,6 +305,8 @@ impl Reader {
                 .collect();
             if rest.is_empty() {
                 names.insert(vec![section.to_owned()]);
+            } else if !rest.contains('*') && key.default.is_some() {
+                names.insert(key.name.split('.').map(str::to_owned).collect());
             } else if let (Some(last), Some(_)) = (rest.strip_prefix("*."), key.default) {
                 let all = self.names(section).into_iter();
                 names.extend(all.map(|name| vec![section.to_owned(), name, last.to_owned()]));

@@ -32,6 +32,9 @@ pub(crate) fn store_problem(what: &str, error: StoreError) -> Problem {
 
 const CANNOT_OPEN: &str = "the store cannot be opened";
 
+/// P8: the server is patient for so much longer than a hook may take, so that none is cut off by it.
+const BEYOND: Duration = Duration::from_secs(15);
+
 /// The store in PostgreSQL, if the settings say so.
 async fn postgres(
     config: &Config,
@@ -41,8 +44,6 @@ async fn postgres(
     let (Some(StoreKind::Postgres), Some(url)) = (config.store, &config.postgres.url) else {
         return Ok(None);
     };
-    // P8: longer than a hook may take, so that none is cut off by it.
-    const BEYOND: Duration = Duration::from_secs(15);
     let options = PostgresOptions {
         connections: config.postgres.connections,
         instance: instance.to_owned(),

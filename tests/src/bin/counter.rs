@@ -7,15 +7,15 @@ use projectionist::prelude::*;
 #[projection(
     collection = "things",
     name = "counter",
-    ddl(sqlite = "create table if not exists counter (n integer not null);
-                  insert into counter select 0 where not exists (select 1 from counter);
-                  create table if not exists seen (
-                      range_id text not null,
-                      sequence integer not null,
-                      id text not null,
-                      operation text not null,
-                      primary key (range_id, sequence, id)
-                  );")
+    ddl = "create table if not exists counter (n bigint not null);
+           insert into counter select 0 where not exists (select 1 from counter);
+           create table if not exists seen (
+               range_id text not null,
+               sequence bigint not null,
+               id text not null,
+               operation text not null,
+               primary key (range_id, sequence, id)
+           );"
 )]
 struct Counter;
 

@@ -10,31 +10,48 @@ use projectionist_emulator::{
     Collection, FeedRequest, From, Handle, Mode, Operation, PartitionKey, Write,
 };
 
+use crate::database::Database;
 use crate::program::{COUNTER, Ended, Place, Running, options, things};
 
-const CHANGES: usize = 20_000;
 /// Writes in one append to the journal.
 const GROUP: usize = 20;
-/// Times that each point kills.
-const KILLS: usize = 9;
 const POINTS: [&str; 4] = ["before-hooks", "before-commit", "after-commit", "journal"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_change_is_counted_once_whatever_the_moment_of_death() {
+    counted_once(None, 20_000, 9).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_postgres_too_every_change_is_counted_once() {
+    if let Some(database) = Database::new().await {
+        counted_once(Some(&database), 4_000, 3).await;
+    }
+}
+
+/// So many changes, while each point kills so often.
+async fn counted_once(database: Option<&Database>, changes: usize, times: usize) {
     let seed = std::env::var("SEED").map_or(20_231, |seed| seed.parse().unwrap());
     println!("SEED={seed}");
     let mut rng = Rng::with_seed(seed);
-    let plan = plan(&mut rng);
-    let mut kills: Vec<&str> = POINTS.iter().flat_map(|point| [*point; KILLS]).collect();
+    let plan = plan(&mut rng, changes);
+    let mut kills: Vec<&str> = POINTS
+        .iter()
+        .flat_map(|point| std::iter::repeat_n(*point, times))
+        .collect();
     rng.shuffle(&mut kills);
-    let settings = format!("{}[projections.counter]\nbatch = 40\n", things(3));
+    let mut settings = format!("{}[projections.counter]\nbatch = 40\n", things(3));
+    if let Some(database) = database {
+        settings = settings.replace("store = \"sqlite\"", "store = \"postgres\"");
+        settings.push_str(&database.settings());
+    }
     let place = Place::new(COUNTER, &settings);
     // The start position is `now`: stored before the first write.
     place.succeed(&["run", "--once"]);
 
-    let share = CHANGES.div_ceil(kills.len()).next_multiple_of(GROUP);
+    let share = changes.div_ceil(kills.len()).next_multiple_of(GROUP);
     for (round, point) in kills.iter().enumerate() {
-        let upto = (share * (round + 1)).min(CHANGES);
+        let upto = (share * (round + 1)).min(changes);
         let pass = 1 + rng.u64(..8);
         let crash = format!("{point}:{pass}");
         if *point == "journal" {
@@ -56,30 +73,45 @@ async fn every_change_is_counted_once_whatever_the_moment_of_death() {
     let journal = journal(&place);
     assert_eq!(
         journal.len(),
-        CHANGES,
+        changes,
         "acknowledged writes are in it, once"
     );
-    let mut model = place.read_model().await;
+    let (n, rows) = match database {
+        None => found(&mut place.read_model().await).await,
+        Some(database) => found(&mut database.connect().await).await,
+    };
+    assert_eq!(rows.len(), changes);
+    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), journal);
+    assert_eq!(usize::try_from(n).unwrap(), changes);
+    println!("{} kills, {n} changes, each counted once", kills.len());
+}
+
+/// The counter, and what it has seen.
+async fn found<C>(model: &mut C) -> (i64, Vec<(String, i64, String, String)>)
+where
+    C: sqlx::Connection,
+    for<'c> &'c mut C: sqlx::Executor<'c, Database = C::Database>,
+    i64: for<'r> sqlx::Decode<'r, C::Database> + sqlx::Type<C::Database>,
+    String: for<'r> sqlx::Decode<'r, C::Database> + sqlx::Type<C::Database>,
+    usize: sqlx::ColumnIndex<<C::Database as sqlx::Database>::Row>,
+    <C::Database as sqlx::Database>::Arguments: sqlx::IntoArguments<C::Database>,
+{
     let n: i64 = sqlx::query_scalar("select n from counter")
-        .fetch_one(&mut model)
+        .fetch_one(&mut *model)
         .await
         .unwrap();
-    let rows: Vec<(String, i64, String, String)> =
-        sqlx::query_as("select range_id, sequence, id, operation from seen")
-            .fetch_all(&mut model)
-            .await
-            .unwrap();
-    assert_eq!(rows.len(), CHANGES);
-    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), journal);
-    assert_eq!(usize::try_from(n).unwrap(), CHANGES);
-    println!("{} kills, {n} changes, each counted once", kills.len());
+    let rows = sqlx::query_as("select range_id, sequence, id, operation from seen")
+        .fetch_all(&mut *model)
+        .await
+        .unwrap();
+    (n, rows)
 }
 
 /// P19: before the COMMIT of a split the parent goes on after a restart, after it the children do.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_is_split_whole_or_not_at_all_whatever_the_moment_of_death() {
     const SHARE: usize = 200;
-    let plan = plan(&mut Rng::with_seed(7));
+    let plan = plan(&mut Rng::with_seed(7), 2_000);
     let settings = format!("{}[projections.counter]\nbatch = 40\n", things(1));
     let place = Place::new(COUNTER, &settings);
     place.succeed(&["run", "--once"]);
@@ -135,10 +167,10 @@ async fn a_lease_is_split_whole_or_not_at_all_whatever_the_moment_of_death() {
 }
 
 /// Creates, replaces and deletes, valid one after the other.
-fn plan(rng: &mut Rng) -> Vec<Write> {
+fn plan(rng: &mut Rng, changes: usize) -> Vec<Write> {
     const DOCUMENTS: u32 = 400;
     let mut living = HashSet::new();
-    (0..CHANGES)
+    (0..changes)
         .map(|turn| {
             let number = rng.u32(..DOCUMENTS);
             let (id, key) = (format!("d{number}"), format!("k{}", number % 37));

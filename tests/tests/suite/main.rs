@@ -5,9 +5,13 @@ mod acceptance;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod database;
+#[cfg(test)]
 mod gateway;
 #[cfg(test)]
 mod hung;
+#[cfg(test)]
+mod postgres;
 #[cfg(test)]
 mod program;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Row projections on SQLite, end to end: what the tables show is what the collection holds.
+//! Row projections on SQLite and PostgreSQL, end to end: what the tables show is what the collection holds.
 
 use std::collections::BTreeMap;
 
@@ -50,12 +50,35 @@ fn user(id: &str, login: &str, seats: i64) -> Value {
     })
 }
 
-async fn accounts() -> testing::Projector {
-    testing::Projector::of::<Account>()
-        .partition_key("/tenantId")
-        .sqlite()
-        .await
-        .unwrap()
+/// The databases that there are: SQLite always, PostgreSQL where the test command has started one.
+#[derive(Clone, Debug)]
+enum On {
+    Sqlite,
+    Postgres(String),
+}
+
+impl On {
+    fn all() -> Vec<Self> {
+        let server = std::env::var("PROJECTIONIST_POSTGRES").ok();
+        if server.is_none() {
+            println!("not run on PostgreSQL: PROJECTIONIST_POSTGRES names no server");
+        }
+        std::iter::once(Self::Sqlite)
+            .chain(server.map(Self::Postgres))
+            .collect()
+    }
+
+    async fn start(&self, builder: testing::Builder) -> testing::Projector {
+        match self {
+            Self::Sqlite => builder.sqlite().await.unwrap(),
+            Self::Postgres(url) => builder.postgres(url).await.unwrap(),
+        }
+    }
+
+    async fn accounts(&self) -> testing::Projector {
+        let builder = testing::Projector::of::<Account>().partition_key("/tenantId");
+        self.start(builder).await
+    }
 }
 
 type Row = (String, String, Option<String>, i64);
@@ -67,7 +90,13 @@ async fn rows(t: &mut testing::Projector) -> Vec<Row> {
 
 #[tokio::test]
 async fn a_row_follows_its_document() {
-    let mut t = accounts().await;
+    for on in On::all() {
+        follows_on(&on).await;
+    }
+}
+
+async fn follows_on(on: &On) {
+    let mut t = on.accounts().await;
     t.upsert(user("ada", "ada", 4)).await.unwrap();
     t.upsert(json!({"id": "order", "type": "order", "tenantId": "t"}))
         .await
@@ -119,7 +148,13 @@ async fn a_row_follows_its_document() {
 /// P3: the row of whoever was first stays, the other becomes a letter that names both, and the feed goes on.
 #[tokio::test]
 async fn two_documents_of_one_key_are_a_letter_that_names_both() {
-    let mut t = accounts().await;
+    for on in On::all() {
+        clashes_on(&on).await;
+    }
+}
+
+async fn clashes_on(on: &On) {
+    let mut t = on.accounts().await;
     t.upsert(user("first", "ada", 1)).await.unwrap();
     t.settle().await.unwrap();
     t.upsert(user("second", "ada", 2)).await.unwrap();
@@ -178,7 +213,13 @@ async fn two_documents_of_one_key_are_a_letter_that_names_both() {
 
 #[tokio::test]
 async fn what_does_not_fit_is_a_letter_and_the_row_of_before_stays() {
-    let mut t = accounts().await;
+    for on in On::all() {
+        does_not_fit_on(&on).await;
+    }
+}
+
+async fn does_not_fit_on(on: &On) {
+    let mut t = on.accounts().await;
     t.upsert(user("ada", "ada", 1)).await.unwrap();
     let mut wrong = user("ada", "ada", 2);
     wrong["seats"] = json!("two");
@@ -212,7 +253,13 @@ struct Kept {
 /// By a soft delete, so the latest version is enough and it begins at the beginning.
 #[tokio::test]
 async fn a_delete_may_leave_the_row_marked() {
-    let mut t = testing::Projector::of::<Kept>().sqlite().await.unwrap();
+    for on in On::all() {
+        is_marked_on(&on).await;
+    }
+}
+
+async fn is_marked_on(on: &On) {
+    let mut t = on.start(testing::Projector::of::<Kept>()).await;
     t.upsert(json!({"id": "a", "seats": 3})).await.unwrap();
     t.upsert(json!({"id": "b", "seats": 4})).await.unwrap();
     t.upsert(json!({"id": "b", "seats": 4, "deleted": true}))
@@ -236,15 +283,19 @@ async fn a_delete_may_leave_the_row_marked() {
 /// rows whose documents clash.
 #[tokio::test]
 async fn tables_equal_the_collection() {
+    for on in On::all() {
+        equals_on(&on).await;
+    }
+}
+
+async fn equals_on(on: &On) {
     for seed in 0..12 {
         let mut rng = fastrand::Rng::with_seed(seed);
-        let mut t = testing::Projector::of::<Account>()
+        let builder = testing::Projector::of::<Account>()
             .partition_key("/tenantId")
             .ranges(2)
-            .batch(rng.u32(1..20))
-            .sqlite()
-            .await
-            .unwrap();
+            .batch(rng.u32(1..20));
+        let mut t = on.start(builder).await;
         let mut documents: BTreeMap<String, (String, i64)> = BTreeMap::new();
         for _ in 0..300 {
             let id = format!("u{}", rng.u8(0..12));

@@ -7,6 +7,7 @@ mod bench;
 mod book;
 mod command;
 mod interop;
+mod postgres;
 mod step;
 mod test;
 mod tools;

@@ -7,6 +7,7 @@ use std::io;
 use std::process::Command;
 
 use crate::command::{call, cargo, lines, output, root, succeeds};
+use crate::postgres::Server;
 use crate::step::{self, Outcome, Step};
 use crate::{interop, tools};
 
@@ -14,6 +15,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "hash vectors against Python's azure-cosmos",
         run: vectors,
+    },
+    Step {
+        name: "PostgreSQL for the tests",
+        run: postgres,
     },
     Step {
         name: "cargo test --workspace",
@@ -95,13 +100,31 @@ fn requirement(script: &str) -> Option<&str> {
     script[from..].split_whitespace().next()
 }
 
+/// Whether there is a PostgreSQL, or one can be had.
+fn postgres() -> io::Result<Outcome> {
+    match Server::start() {
+        Ok(server) => {
+            println!("it answers at {}", server.url);
+            Ok(Outcome::check(true))
+        }
+        Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error),
+        Err(error) => Ok(Outcome::NotRun(error.to_string())),
+    }
+}
+
 /// Everything that `cargo test` knows, doctests and the book's code included.
 fn workspace() -> io::Result<Outcome> {
     // Compiled first, so that an error of the compiler is not buried under tests.
     if !succeeds(&mut cargo(&["test", "--workspace", "--no-run"]))? {
         return Err(io::Error::other("it does not compile"));
     }
-    harness(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    // Without it the tests that want it say so, and the step above counts as not run.
+    let server = Server::start().ok();
+    if let Some(server) = &server {
+        tests.env("PROJECTIONIST_POSTGRES", &server.url);
+    }
+    harness(&mut tests)
 }
 
 /// The tests that need a client in another language to write.

@@ -282,7 +282,9 @@ async fn a_constraint_is_the_statements_fault_and_a_lock_the_moments() {
         .execute("insert into t values (1)", vec![])
         .await
         .unwrap_err();
-    assert_eq!(error.class(), TxErrorClass::Statement);
+    assert_eq!(error.class(), TxErrorClass::Unique);
+    let error = page.execute("insert into nowhere values (1)", vec![]).await;
+    assert_eq!(error.unwrap_err().class(), TxErrorClass::Statement);
 
     // Another process that holds the write lock, played by a second connection that does not wait.
     let path = fixture.directory.path().join("projector.db");
