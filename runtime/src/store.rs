@@ -4,6 +4,7 @@
 //! compare-and-set on epoch and version, in the transaction of the effects, as its last statement
 //! before COMMIT (P6): I1, I2 and I3 rest on it. One conformance suite holds for all stores.
 
+mod bulk;
 pub mod conformance;
 pub mod memory;
 #[cfg(feature = "postgres")]
@@ -18,11 +19,12 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use projectionist::extract::tx::Transaction;
+use projectionist::extract::tx::{Transaction, TxError};
 use projectionist::needs::Mode;
 use projectionist::sql::Value;
 use projectionist::verdict::BoxError;
 
+pub use self::bulk::Bulk;
 use crate::letters::{Letter, LetterFilter, NewLetter};
 use crate::position::{Bounds, LeaseId, Position, ProjectionId};
 
@@ -221,6 +223,17 @@ impl fmt::Debug for dyn Store {
 pub trait Effects: Transaction {
     /// Puts letters into the transaction. A change that already has one keeps it.
     fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>>;
+
+    /// Runs a statement over tuples, whose values come one tuple after the other. None: it is not run.
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    fn many<'t>(
+        &'t mut self,
+        statement: &'t Bulk,
+        tuples: Vec<Value>,
+    ) -> BoxFuture<'t, Result<(), TxError>>;
 
     /// Advances the checkpoint as the last statement and commits (P6).
     ///

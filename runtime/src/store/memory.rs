@@ -16,8 +16,8 @@ use projectionist::sql::{Row, Value};
 use tokio::sync::{Mutex as Gate, OwnedMutexGuard};
 
 use super::{
-    Advance, Checkpoint, CommitError, Effects, NewCheckpoint, Split, SplitError, Store, StoreError,
-    Table,
+    Advance, Bulk, Checkpoint, CommitError, Effects, NewCheckpoint, Split, SplitError, Store,
+    StoreError, Table,
 };
 use crate::letters::{Letter, LetterFilter, LetterStatus, NewLetter};
 use crate::position::{LeaseId, ProjectionId};
@@ -134,6 +134,19 @@ impl Transaction for MemoryTx {
 }
 
 impl Effects for MemoryTx {
+    fn many<'t>(
+        &'t mut self,
+        _: &'t Bulk,
+        _: Vec<Value>,
+    ) -> BoxFuture<'t, Result<(), TxError>> {
+        Box::pin(async {
+            Err(TxError::new(
+                TxErrorClass::Statement,
+                "the store in memory has no SQL",
+            ))
+        })
+    }
+
     fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>> {
         self.letters.extend_from_slice(letters);
         Box::pin(async { Ok(()) })

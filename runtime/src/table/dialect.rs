@@ -53,11 +53,11 @@ impl Dialect {
         }
     }
 
-    /// The most parameters that one statement may have.
-    pub(super) const fn most_parameters(self) -> usize {
-        match self {
-            Self::Sqlite => 32_766,
-            Self::Postgres => 65_535,
+    /// The type in which a cell is sent: texts for most kinds, made into the column's type by [`cast`](Self::cast).
+    pub(super) const fn element(self, kind: SqlKind) -> &'static str {
+        match kind {
+            SqlKind::Bool | SqlKind::Integer | SqlKind::Real => self.column(kind),
+            _ => "text",
         }
     }
 

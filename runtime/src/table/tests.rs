@@ -89,24 +89,43 @@ create index on "order_tags" ("projectionist_key", "projectionist_id");
 
 #[test]
 fn portions_cover_every_number_once() {
-    let plan = TablePlan::new(&ORDERS, Dialect::Postgres);
+    let plan = TablePlan::new(&ORDERS, Dialect::Sqlite);
     for count in 0..300 {
         let mut reached = 0;
         for (range, sql) in plan.upsert.over(count) {
             assert_eq!(range.start, reached);
             reached = range.end;
             let width = 2 + ORDERS.columns.len();
-            let last = format!("${}::jsonb)", range.len() * width);
+            let last = format!("${})", range.len() * width);
             assert!(sql.contains(&last), "{sql}");
             let beyond = format!("${}", range.len() * width + 1);
             assert!(!sql.contains(&beyond), "{sql}");
         }
         assert_eq!(reached, count);
     }
-    let (_, sql) = plan.delete.as_ref().unwrap().over(1).next().unwrap();
+    let delete = |plan: &TablePlan| {
+        let (range, sql) = plan.delete.as_ref().unwrap().over(1).next().unwrap();
+        assert_eq!(range, 0..1);
+        sql.to_owned()
+    };
     assert_eq!(
-        sql,
-        r#"update "orders" set "extra" = null, "total" = 'it''s' where ("projectionist_key", "projectionist_id") in (values ($1::text, $2::text))"#
+        delete(&plan),
+        r#"update "orders" set "extra" = null, "total" = 'it''s' where ("projectionist_key", "projectionist_id") in (values ($1, $2))"#
+    );
+    let plan = TablePlan::new(&ORDERS, Dialect::Postgres);
+    assert_eq!(
+        delete(&plan),
+        r#"update "orders" set "extra" = null, "total" = 'it''s' where ("projectionist_key", "projectionist_id") in (select c1, c2 from unnest($1::text[], $2::text[]) as u (c1, c2))"#
+    );
+    let mut all = plan.upsert.over(5000);
+    let (range, sql) = all.next().unwrap();
+    assert_eq!(range, 0..5000);
+    assert!(all.next().is_none());
+    assert!(
+        sql.contains(
+            "select c1::text, c2::text, c3::uuid, c4::bigint, c5::numeric, c6::timestamptz, c7::jsonb from unnest("
+        ),
+        "{sql}"
     );
 }
 

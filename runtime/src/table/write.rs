@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 
 use projectionist::change::RawChange;
-use projectionist::extract::tx::{Transaction, TxError, TxErrorClass};
+use projectionist::extract::tx::{TxError, TxErrorClass};
 use projectionist::row::Rows;
 use projectionist::row::cell::Cells;
 use projectionist::row::page::RowPage;
 use projectionist::sql::Value;
 
-use super::plan::{ChildPlan, Portions, TablePlan};
+use super::plan::{ChildPlan, TablePlan};
+use crate::store::{Bulk, Effects};
 
 /// A row that could not be written.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct Clash {
 ///
 /// The database's, but for rows that clash.
 pub(crate) async fn write(
-    tx: &mut dyn Transaction,
+    tx: &mut (dyn Effects + 'static),
     plan: &TablePlan,
     page: &RowPage,
     changes: &[RawChange],
@@ -62,7 +63,7 @@ pub(crate) async fn write(
 }
 
 struct Writing<'w> {
-    tx: &'w mut dyn Transaction,
+    tx: &'w mut (dyn Effects + 'static),
     plan: &'w TablePlan,
     page: &'w RowPage,
     changes: &'w [RawChange],
@@ -91,15 +92,13 @@ impl<'w> Writing<'w> {
     }
 
     async fn upsert(&mut self, rows: &[usize]) -> Result<(), TxError> {
-        for (range, sql) in self.plan.upsert.over(rows.len()) {
-            let mut values = Vec::new();
-            for row in &rows[range] {
-                document(self.change(*row), &mut values);
-                cells(&self.page.rows, *row, &mut values);
-            }
-            self.tx.execute(sql, values).await?;
+        let plan = self.plan;
+        let mut tuples = plan.upsert.tuples(rows.len());
+        for row in rows {
+            document(self.change(*row), &mut tuples);
+            cells(&self.page.rows, *row, &mut tuples);
         }
-        Ok(())
+        self.tx.many(&plan.upsert, tuples).await
     }
 
     /// Inserts the children of rows.
@@ -114,20 +113,17 @@ impl<'w> Writing<'w> {
         let items: Vec<usize> = (0..child.rows.len())
             .filter(|item| rows.binary_search(&child.parents[*item]).is_ok())
             .collect();
-        for (range, sql) in insert.over(items.len()) {
-            let mut values = Vec::new();
-            for item in &items[range] {
-                let parent = child.parents[*item];
-                document(self.change(parent), &mut values);
-                self.key(parent, &mut values);
-                if table.has_position() {
-                    values.push(Value::Integer(child.positions[*item]));
-                }
-                cells(&child.rows, *item, &mut values);
+        let mut tuples = insert.tuples(items.len());
+        for item in items {
+            let parent = child.parents[item];
+            document(self.change(parent), &mut tuples);
+            self.key(parent, &mut tuples);
+            if table.has_position() {
+                tuples.push(Value::Integer(child.positions[item]));
             }
-            self.tx.execute(sql, values).await?;
+            cells(&child.rows, item, &mut tuples);
         }
-        Ok(())
+        self.tx.many(insert, tuples).await
     }
 
     /// The key of a row.
@@ -141,17 +137,14 @@ impl<'w> Writing<'w> {
     /// Runs a statement about documents.
     async fn documents(
         &mut self,
-        statement: &Portions,
+        statement: &'w Bulk,
         documents: &[&RawChange],
     ) -> Result<(), TxError> {
-        for (range, sql) in statement.over(documents.len()) {
-            let mut values = Vec::new();
-            for change in &documents[range] {
-                document(change, &mut values);
-            }
-            self.tx.execute(sql, values).await?;
+        let mut tuples = statement.tuples(documents.len());
+        for change in documents {
+            document(change, &mut tuples);
         }
-        Ok(())
+        self.tx.many(statement, tuples).await
     }
 
     /// Removes the rows of documents, and their children.

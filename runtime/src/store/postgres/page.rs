@@ -24,7 +24,7 @@ use super::{Inner, errors, values};
 use crate::crash;
 use crate::letters::{LetterStatus, NewLetter};
 use crate::store::rows::signed;
-use crate::store::{Advance, CommitError, Effects, StoreError};
+use crate::store::{Advance, Bulk, CommitError, Effects, StoreError};
 
 /// A setting of the transaction, which ends with it: a COMMIT or ROLLBACK of a hook takes it away.
 const ADVANCE: &str = "update projectionist_checkpoints set version = version + 1, position = $1, changed_at = $2
@@ -230,6 +230,25 @@ impl Transaction for PostgresPage {
 }
 
 impl Effects for PostgresPage {
+    fn many<'t>(
+        &'t mut self,
+        statement: &'t Bulk,
+        tuples: Vec<Value>,
+    ) -> BoxFuture<'t, Result<(), TxError>> {
+        Box::pin(async move {
+            let count = tuples.len() / statement.kinds().len();
+            let mut arguments = Some(values::arrays(statement.kinds(), tuples)?);
+            for (_, sql) in statement.over(count) {
+                let arguments = arguments.take().unwrap_or_default();
+                sqlx::query_with(AssertSqlSafe(sql), arguments)
+                    .execute(self.conn())
+                    .await
+                    .map_err(errors::of_statement)?;
+            }
+            Ok(())
+        })
+    }
+
     fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>> {
         Box::pin(async move {
             for letter in letters {

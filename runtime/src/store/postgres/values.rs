@@ -5,6 +5,7 @@
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use projectionist::extract::tx::{TxError, TxErrorClass};
+use projectionist::row::cell::SqlKind;
 use projectionist::sql::{Row, Value};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -43,6 +44,57 @@ pub(super) fn arguments(params: Vec<Value>) -> Result<PgArguments, TxError> {
             Value::Blob(value) => arguments.add(value),
             Value::Decimal(value) => arguments.add(value),
             _ => Err("this store does not know that kind of value".into()),
+        };
+        added.map_err(|error| TxError::new(TxErrorClass::Statement, error))?;
+    }
+    Ok(arguments)
+}
+
+/// Tuples, one after the other, as an array for each of their places.
+pub(super) fn arrays(kinds: &[SqlKind], tuples: Vec<Value>) -> Result<PgArguments, TxError> {
+    enum Array {
+        Bool(Vec<Option<bool>>),
+        Integer(Vec<Option<i64>>),
+        Real(Vec<Option<f64>>),
+        Text(Vec<Option<String>>),
+    }
+
+    let count = tuples.len() / kinds.len();
+    let mut arrays: Vec<Array> = kinds
+        .iter()
+        .map(|kind| match kind {
+            SqlKind::Bool => Array::Bool(Vec::with_capacity(count)),
+            SqlKind::Integer => Array::Integer(Vec::with_capacity(count)),
+            SqlKind::Real => Array::Real(Vec::with_capacity(count)),
+            _ => Array::Text(Vec::with_capacity(count)),
+        })
+        .collect();
+    for (index, value) in tuples.into_iter().enumerate() {
+        let place = index % kinds.len();
+        match (&mut arrays[place], value) {
+            (Array::Bool(all), Value::Null) => all.push(None),
+            (Array::Bool(all), Value::Bool(value)) => all.push(Some(value)),
+            (Array::Integer(all), Value::Null) => all.push(None),
+            (Array::Integer(all), Value::Integer(value)) => all.push(Some(value)),
+            (Array::Real(all), Value::Null) => all.push(None),
+            (Array::Real(all), Value::Real(value)) => all.push(Some(value)),
+            (Array::Text(all), Value::Null) => all.push(None),
+            (Array::Text(all), Value::Text(value)) => all.push(Some(value)),
+            (_, value) => {
+                return Err(TxError::new(
+                    TxErrorClass::Statement,
+                    format!("{value:?} is no value of column {place}"),
+                ));
+            }
+        }
+    }
+    let mut arguments = PgArguments::default();
+    for array in arrays {
+        let added = match array {
+            Array::Bool(all) => arguments.add(all),
+            Array::Integer(all) => arguments.add(all),
+            Array::Real(all) => arguments.add(all),
+            Array::Text(all) => arguments.add(all),
         };
         added.map_err(|error| TxError::new(TxErrorClass::Statement, error))?;
     }

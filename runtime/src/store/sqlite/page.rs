@@ -17,7 +17,7 @@ use super::rows::signed;
 use super::{Inner, errors, values};
 use crate::crash;
 use crate::letters::{LetterStatus, NewLetter};
-use crate::store::{Advance, CommitError, Effects, StoreError};
+use crate::store::{Advance, Bulk, CommitError, Effects, StoreError};
 
 /// RELEASE fails where the savepoint is gone, and the statement behind it is then not run.
 const ADVANCE: &str = "release projectionist_page;
@@ -173,6 +173,26 @@ impl Transaction for SqlitePage {
 }
 
 impl Effects for SqlitePage {
+    fn many<'t>(
+        &'t mut self,
+        statement: &'t Bulk,
+        tuples: Vec<Value>,
+    ) -> BoxFuture<'t, Result<(), TxError>> {
+        Box::pin(async move {
+            let width = statement.kinds().len();
+            let mut tuples = tuples.into_iter();
+            for (range, sql) in statement.over(tuples.len() / width) {
+                let values = tuples.by_ref().take(range.len() * width);
+                let arguments = values::bound(values)?;
+                sqlx::query_with(AssertSqlSafe(sql), arguments)
+                    .execute(&mut self.lent.conn().conn)
+                    .await
+                    .map_err(errors::of_statement)?;
+            }
+            Ok(())
+        })
+    }
+
     fn put<'t>(&'t mut self, letters: &'t [NewLetter]) -> BoxFuture<'t, Result<(), StoreError>> {
         Box::pin(async move {
             for letter in letters {

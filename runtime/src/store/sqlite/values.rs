@@ -20,6 +20,11 @@ pub(crate) fn arguments(sql: &str, params: Vec<Value>) -> Result<SqliteArguments
             ),
         ));
     }
+    bound(params)
+}
+
+/// Parameters whose number is right.
+pub(super) fn bound(params: impl IntoIterator<Item = Value>) -> Result<SqliteArguments, TxError> {
     let mut arguments = SqliteArguments::default();
     for param in params {
         let added = match param {
