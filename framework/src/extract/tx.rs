@@ -226,6 +226,8 @@ pub enum TxErrorClass {
     Transient,
     /// A unique constraint: another row has the key.
     Unique,
+    /// The values: another constraint forbids them, or the database cannot hold them.
+    Values,
     /// The number or the shape of rows.
     Rows,
 }

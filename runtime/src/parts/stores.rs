@@ -36,17 +36,12 @@ const CANNOT_OPEN: &str = "the store cannot be opened";
 const BEYOND: Duration = Duration::from_secs(15);
 
 /// The store in PostgreSQL, if the settings say so.
-async fn postgres(
-    config: &Config,
-    instance: &str,
-    tables: Tables,
-) -> Result<Option<PostgresStore>, Problem> {
+async fn postgres(config: &Config, tables: Tables) -> Result<Option<PostgresStore>, Problem> {
     let (Some(StoreKind::Postgres), Some(url)) = (config.store, &config.postgres.url) else {
         return Ok(None);
     };
     let options = PostgresOptions {
         connections: config.postgres.connections,
-        instance: instance.to_owned(),
         patience: config.limits.hook + BEYOND,
         tables,
     };
@@ -58,7 +53,7 @@ async fn postgres(
 
 /// The same, to look only, where its tables are there.
 async fn postgres_there(config: &Config) -> Result<Option<PostgresStore>, Problem> {
-    let Some(store) = postgres(config, "looking", Tables::Leave).await? else {
+    let Some(store) = postgres(config, Tables::Leave).await? else {
         return Ok(None);
     };
     let is_there = store.is_there().await;
@@ -161,7 +156,7 @@ pub(super) fn lock_problem(error: LockError) -> Problem {
 
 /// Opens the store alone, or makes it.
 pub(crate) async fn store(config: &Config) -> Result<Arc<dyn Store>, Problem> {
-    if let Some(store) = postgres(config, "schema", Tables::Make).await? {
+    if let Some(store) = postgres(config, Tables::Make).await? {
         return Ok(Arc::new(store));
     }
     files(config).await.map(|opened| opened.store)
@@ -177,7 +172,7 @@ pub(super) struct Opened {
 
 /// Opens the store and the coordination, or makes them, and claims what others could run on too.
 pub(super) async fn stores(config: &Config, instance: &Instance) -> Result<Opened, Problem> {
-    let Some(store) = postgres(config, &instance.name, Tables::Make).await? else {
+    let Some(store) = postgres(config, Tables::Make).await? else {
         return files(config).await;
     };
     let claim = claim(&store, instance).await?;
@@ -189,7 +184,7 @@ pub(super) async fn stores(config: &Config, instance: &Instance) -> Result<Opene
         },
         ..config.clone()
     };
-    let beats = postgres(&beats, &instance.name, Tables::Make).await?;
+    let beats = postgres(&beats, Tables::Make).await?;
     let beats = beats.expect("the settings are the same");
     let coordination = PostgresCoordination::open(beats)
         .await
@@ -236,7 +231,7 @@ pub(super) async fn inspected(
     if config.store == Some(StoreKind::Memory) {
         return Ok((Arc::new(MemoryStore::new()), None));
     }
-    if let Some(store) = postgres(config, "check", Tables::Leave).await? {
+    if let Some(store) = postgres(config, Tables::Leave).await? {
         return Ok((Arc::new(store), None));
     }
     let failed = |error| store_problem(CANNOT_OPEN, error);

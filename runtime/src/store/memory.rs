@@ -134,11 +134,7 @@ impl Transaction for MemoryTx {
 }
 
 impl Effects for MemoryTx {
-    fn many<'t>(
-        &'t mut self,
-        _: &'t Bulk,
-        _: Vec<Value>,
-    ) -> BoxFuture<'t, Result<(), TxError>> {
+    fn many<'t>(&'t mut self, _: &'t Bulk, _: Vec<Value>) -> BoxFuture<'t, Result<(), TxError>> {
         Box::pin(async {
             Err(TxError::new(
                 TxErrorClass::Statement,

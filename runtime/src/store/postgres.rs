@@ -47,8 +47,6 @@ const APPLICATION: &str = "projectionist";
 pub struct OpenOptions {
     /// How many connections pages, and what people ask, have together.
     pub connections: u32,
-    /// The name of the instance, as sessions show it.
-    pub instance: String,
     /// How long the server lets a transaction idle, and a statement run, before it ends the session (P8): longer than a
     /// hook may take.
     pub patience: Duration,
@@ -69,7 +67,6 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             connections: 8,
-            instance: "instance".to_owned(),
             patience: Duration::from_secs(75),
             tables: Tables::Make,
         }
@@ -121,7 +118,6 @@ impl PostgresStore {
         );
         let OpenOptions {
             connections,
-            instance,
             patience,
             tables,
         } = options;
@@ -131,11 +127,6 @@ impl PostgresStore {
             .chars()
             .take(63)
             .collect();
-        let instance: String = instance
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(64)
-            .collect();
         let connect = connect
             .application_name(&application)
             .statement_cache_capacity(STATEMENTS)
@@ -144,7 +135,6 @@ impl PostgresStore {
                 ("statement_timeout", milliseconds.as_str()),
                 // A backend that sends to a client which does not read obeys neither of the two.
                 ("tcp_user_timeout", milliseconds.as_str()),
-                ("projectionist.instance", instance.as_str()),
             ])
             .disable_statement_logging();
         let pool = PgPoolOptions::new()

@@ -42,24 +42,53 @@ pub(crate) async fn write(
         page,
         changes,
     };
-    let deleted: Vec<_> = page.deleted.iter().map(|index| &changes[*index]).collect();
+    // PostgreSQL's texts hold no zero character; a row of such a document never was.
+    let is_zeroless = writing.tx.database() == "postgres";
+    let is_named = |change: &RawChange| !is_zeroless || !change.id.contains('\0');
+    let deleted: Vec<_> = page
+        .deleted
+        .iter()
+        .map(|index| &changes[*index])
+        .filter(|change| is_named(change))
+        .collect();
     // The key of a row that goes may be another's in this very page.
     if plan.delete.is_none() {
         writing.remove(&deleted).await?;
     }
     writing.run("savepoint projectionist_rows").await?;
-    let all: Vec<usize> = (0..page.written.len()).collect();
-    let clashes = match writing.together(&all).await {
-        Ok(()) => Vec::new(),
-        Err(error) if error.class() == TxErrorClass::Unique => writing.apart().await?,
+    let (named, nameless): (Vec<usize>, Vec<usize>) =
+        (0..page.written.len()).partition(|row| is_named(writing.change(*row)));
+    let mut left_out: BTreeMap<usize, String> = nameless
+        .into_iter()
+        .map(|row| {
+            (
+                row,
+                "its id holds a zero character, and PostgreSQL none".to_owned(),
+            )
+        })
+        .collect();
+    match writing.together(&named).await {
+        Ok(()) => {}
+        Err(error) if is_of_rows(&error) => writing.apart(&mut left_out).await?,
         Err(error) => return Err(error),
-    };
+    }
     writing.run("release projectionist_rows").await?;
     // A row that stays is set after it was written.
     if let Some(set) = &plan.delete {
         writing.documents(set, &deleted).await?;
     }
-    Ok(clashes)
+    Ok(left_out
+        .into_iter()
+        .map(|(row, reason)| Clash {
+            index: page.written[row],
+            reason,
+        })
+        .collect())
+}
+
+/// Whether an error is the fault of some rows, so that the others can be written without them.
+fn is_of_rows(error: &TxError) -> bool {
+    matches!(error.class(), TxErrorClass::Unique | TxErrorClass::Values)
 }
 
 struct Writing<'w> {
@@ -159,8 +188,7 @@ impl<'w> Writing<'w> {
 
     /// Writes rows one by one, and leaves out those that clash with the row of another document. Whoever is left out keeps
     /// the row of before, with which others may clash in turn; so it begins anew until nobody new does.
-    async fn apart(&mut self) -> Result<Vec<Clash>, TxError> {
-        let mut left_out = BTreeMap::new();
+    async fn apart(&mut self, left_out: &mut BTreeMap<usize, String>) -> Result<(), TxError> {
         loop {
             self.run("rollback to projectionist_rows").await?;
             let rows: Vec<usize> = (0..self.page.written.len())
@@ -176,16 +204,9 @@ impl<'w> Writing<'w> {
                 }
             }
             if left_out.len() == before {
-                break;
+                return Ok(());
             }
         }
-        Ok(left_out
-            .into_iter()
-            .map(|(row, reason)| Clash {
-                index: self.page.written[row],
-                reason,
-            })
-            .collect())
     }
 
     /// Writes one row. What it clashes with, if it does: then it is not written.
@@ -204,11 +225,19 @@ impl<'w> Writing<'w> {
                         child.name
                     )
                 }
+                Err((child, error)) if error.class() == TxErrorClass::Values => {
+                    let child = self.plan.children[child].child;
+                    format!("table `{}` cannot hold its items: {error}", child.name)
+                }
                 Err((_, error)) => return Err(error),
             },
             Err(error) if error.class() == TxErrorClass::Unique => {
                 self.run("rollback to projectionist_row").await?;
                 self.clash(row).await?
+            }
+            Err(error) if error.class() == TxErrorClass::Values => {
+                let table = self.plan.table.name;
+                format!("table `{table}` cannot hold its row: {error}")
             }
             Err(error) => return Err(error),
         };

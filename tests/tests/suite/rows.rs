@@ -232,6 +232,51 @@ async fn does_not_fit_on(on: &On) {
     assert!(letters[0].content.body.is_some());
 }
 
+/// What one database holds and another does not is no reason for the range to stop.
+#[tokio::test]
+async fn what_the_database_cannot_hold_is_a_letter() {
+    for on in On::all() {
+        let mut t = on.accounts().await;
+        let mut odd = user("odd", "odd", 2);
+        odd["contact"]["email"] = json!("zero \u{0} in it");
+        t.upsert(user("before", "before", 1)).await.unwrap();
+        t.upsert(odd).await.unwrap();
+        let mut odd = user("device", "device", 1);
+        odd["devices"] = json!([{"kind": "a\u{0}b"}]);
+        t.upsert(odd).await.unwrap();
+        t.upsert(user("id\u{0}", "id", 1)).await.unwrap();
+        t.upsert(user("after", "after", 1)).await.unwrap();
+        let logins: Vec<_> = rows(&mut t).await.into_iter().map(|row| row.1).collect();
+        let letters = t.dead_letters().await.unwrap();
+        if matches!(on, On::Sqlite) {
+            assert_eq!(logins, ["after", "before", "device", "id", "odd"]);
+            assert!(letters.is_empty(), "{letters:?}");
+            continue;
+        }
+        assert_eq!(logins, ["after", "before"]);
+        let told: Vec<_> = letters
+            .iter()
+            .map(|letter| letter.content.errors[0].as_str())
+            .collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert_eq!(
+            told[2],
+            "its id holds a zero character, and PostgreSQL none"
+        );
+        assert!(
+            told[0].starts_with("table `accounts` cannot hold its row: "),
+            "{told:?}"
+        );
+        assert!(
+            told[1].starts_with("table `account_devices` cannot hold its items: "),
+            "{told:?}"
+        );
+        // Nor is its delete.
+        t.delete("id\u{0}", "t").await.unwrap();
+        assert_eq!(rows(&mut t).await.len(), 2);
+    }
+}
+
 #[projection(
     collection = "users",
     name = "kept",

@@ -14,6 +14,8 @@ mod code {
     pub(super) const NO_TRANSACTION: &str = "25P01";
     /// Classes whose whole is the moment's fault: connections, rollbacks by the server, resources, an operator, the system.
     pub(super) const MOMENT: [&str; 5] = ["08", "40", "53", "57", "58"];
+    /// Values that do not fit, a zero character in a text among them.
+    pub(super) const DATA: &str = "22";
     /// Integrity constraints.
     pub(super) const CONSTRAINT: &str = "23";
     pub(super) const DENIED: &str = "42501";
@@ -50,9 +52,7 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
         error => code(error).is_some_and(|code| {
-            code == code::NOT_AVAILABLE
-                // A hook's own time limit counts as its statement's fault; the server's does not.
-                || code::MOMENT.iter().any(|class| code.starts_with(class))
+            code == code::NOT_AVAILABLE || code::MOMENT.iter().any(|class| code.starts_with(class))
         }),
     }
 }
@@ -63,6 +63,9 @@ pub(super) fn of_statement(error: sqlx::Error) -> TxError {
         TxErrorClass::Transient
     } else if is(&error, code::UNIQUE) {
         TxErrorClass::Unique
+    } else if is_constraint(&error) || code(&error).is_some_and(|code| code.starts_with(code::DATA))
+    {
+        TxErrorClass::Values
     } else {
         TxErrorClass::Statement
     };

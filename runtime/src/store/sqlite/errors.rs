@@ -23,7 +23,9 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const CANNOT_OPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
+    pub(super) const TOO_BIG: i32 = 18;
     pub(super) const CONSTRAINT: i32 = 19;
+    pub(super) const MISMATCH: i32 = 20;
     /// Extended ones: another row has the key.
     pub(super) const PRIMARY_KEY: i32 = 1555;
     pub(super) const UNIQUE: i32 = 2067;
@@ -91,6 +93,11 @@ pub(crate) fn of_statement(error: sqlx::Error) -> TxError {
         TxErrorClass::Transient
     } else if matches!(extended(&error), Some(code::PRIMARY_KEY | code::UNIQUE)) {
         TxErrorClass::Unique
+    } else if matches!(
+        primary(&error),
+        Some(code::CONSTRAINT | code::TOO_BIG | code::MISMATCH)
+    ) {
+        TxErrorClass::Values
     } else {
         TxErrorClass::Statement
     };
