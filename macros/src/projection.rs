@@ -26,8 +26,11 @@ pub(crate) fn expand(attr: TokenStream, item: &TokenStream) -> TokenStream {
     let (ident, generics, fields) = match parsed {
         Item::Struct(mut item) => {
             let removal = removal::take(&mut item.attrs, &mut errors);
-            if options.table.is_some() {
+            if let Some(table) = &options.table {
                 let fields = RowFields::read(&item.fields, Of::Document, &mut errors);
+                if let Some(fields) = &fields {
+                    fields.check_tables(table, &mut errors);
+                }
                 if let (Some(removal), Some(fields)) = (&removal, &fields) {
                     removal.check(fields, &mut errors);
                 }

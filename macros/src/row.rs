@@ -8,7 +8,7 @@ mod path;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{DeriveInput, Fields, Ident, Type};
+use syn::{DeriveInput, Fields, Ident, LitStr, Type};
 
 use self::column::{ColumnOptions, Default};
 use self::path::Way;
@@ -88,6 +88,12 @@ impl RowFields {
             .iter()
             .filter_map(|field| {
                 let ident = field.ident.clone()?;
+                if let Some(cfg) = field.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
+                    errors.at(
+                        cfg,
+                        "a table has all its columns in every build: a field can't be configured away",
+                    );
+                }
                 Some(Field {
                     options: ColumnOptions::read(&field.attrs, errors),
                     ty: field.ty.clone(),
@@ -101,8 +107,13 @@ impl RowFields {
     }
 
     fn check(&self, span: Span, of: Of, errors: &mut Errors) {
-        for field in &self.fields {
+        for (index, field) in self.fields.iter().enumerate() {
             let name = field.name();
+            // To databases `Id` and `id` are one.
+            let same = |other: &Field| other.name().eq_ignore_ascii_case(&name);
+            if self.fields[..index].iter().any(same) {
+                errors.at(&field.ident, format!("column `{name}` stands twice"));
+            }
             if name.starts_with("projectionist") || name.len() > 63 {
                 errors.at(
                     &field.ident,
@@ -127,6 +138,22 @@ impl RowFields {
                 span,
                 "no column is the key: write `#[column(key)]` on the fields that tell rows apart",
             ));
+        }
+    }
+
+    /// Checks that the tables have names of their own.
+    pub(crate) fn check_tables(&self, parent: &LitStr, errors: &mut Errors) {
+        let mut known = vec![parent.value()];
+        for table in self
+            .fields
+            .iter()
+            .filter_map(|field| field.options.table.as_ref())
+        {
+            let name = table.value();
+            if known.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+                errors.at(table, format!("table `{name}` stands twice"));
+            }
+            known.push(name);
         }
     }
 
