@@ -34,7 +34,7 @@ use crate::letters::NewLetter;
 use crate::position::ProjectionId;
 use crate::pulse::{Place, Pulse};
 use crate::store::{Advance, Checkpoint, CommitError, Effects, Store, StoreError};
-use crate::table::{TablePlan, write};
+use crate::table::{TablePlan, groups, write};
 
 /// A projection with everything that its pages need.
 pub(crate) struct Runner {
@@ -109,6 +109,11 @@ impl Runner {
     ) -> Result<Applied, Setback> {
         // Rows are read before the transaction that writes them.
         let rows = self.rows(page)?;
+        if let Some(rows) = &rows
+            && let Some(written) = self.write_once(rows, checkpoint, page).await
+        {
+            return written;
+        }
         // P9: the transaction begins after the hooks where none of them takes it.
         let wants_tx = self.def.hooks.needs().contains(Needs::TX) || rows.is_some();
         let mut effects = if wants_tx && !page.changes.is_empty() {
@@ -140,27 +145,13 @@ impl Runner {
             effects.rollback().await;
             return Err(Setback::of_store(error));
         }
-        let advance = Advance {
-            lease: checkpoint.lease.clone(),
-            epoch: checkpoint.epoch,
-            version: checkpoint.version,
-            position: page.position.clone(),
-            at: self.clock.now(),
-        };
-        effects
-            .commit(&advance)
-            .await
-            .map_err(|error| match error {
-                CommitError::Store(error) => Setback::of_store(error),
-                error => Setback::Commit(error),
-            })?;
-        checkpoint.version += 1;
-        checkpoint.position = Some(advance.position);
-        checkpoint.changed_at = advance.at;
+        let advance = self.step(checkpoint, page);
+        effects.commit(&advance).await.map_err(Setback::of_commit)?;
+        passed(checkpoint, advance);
         for letter in &letters {
             tracing::warn!(
                 projection = %self.id.name, document = %letter.document_id, partition_key = %letter.partition_key,
-                "the document does not decode and is now a dead letter (see `dead-letters list`): {}",
+                "the change is now a dead letter (see `dead-letters list`): {}",
                 letter.errors.join(": ")
             );
         }
@@ -168,6 +159,41 @@ impl Runner {
             hooked: outcome.applied,
             letters: letters.len(),
         })
+    }
+
+    fn step(&self, checkpoint: &Checkpoint, page: &FeedPage) -> Advance {
+        Advance {
+            lease: checkpoint.lease.clone(),
+            epoch: checkpoint.epoch,
+            version: checkpoint.version,
+            position: page.position.clone(),
+            at: self.clock.now(),
+        }
+    }
+
+    /// A page that has nothing but rows, in one statement where the store has such. None: it has more, or some row is
+    /// refused; then nothing is stored yet.
+    async fn write_once(
+        &self,
+        rows: &RowPage,
+        checkpoint: &mut Checkpoint,
+        page: &FeedPage,
+    ) -> Option<Result<Applied, Setback>> {
+        if !self.def.hooks.is_empty() || page.unreadable.is_some() || page.changes.is_empty() {
+            return None;
+        }
+        let plan = self.table.as_ref()?;
+        let (once, groups) = groups(plan, rows, &page.changes)?;
+        crash::point("before-hooks");
+        let advance = self.step(checkpoint, page);
+        let written = self.store.write_once(once, groups, &advance).await?;
+        Some(written.map_err(Setback::of_commit).map(|()| {
+            passed(checkpoint, advance);
+            Applied {
+                hooked: rows.written.len() + rows.deleted.len(),
+                letters: 0,
+            }
+        }))
     }
 
     /// Reads the page's rows, if it is a row projection's. A function of the user's may panic on the way.
@@ -403,7 +429,21 @@ impl Runner {
     }
 }
 
+/// The checkpoint as it stands after a commit.
+fn passed(checkpoint: &mut Checkpoint, advance: Advance) {
+    checkpoint.version += 1;
+    checkpoint.position = Some(advance.position);
+    checkpoint.changed_at = advance.at;
+}
+
 impl Setback {
+    fn of_commit(error: CommitError) -> Self {
+        match error {
+            CommitError::Store(error) => Self::of_store(error),
+            error => Self::Commit(error),
+        }
+    }
+
     fn of_store(error: StoreError) -> Self {
         match error {
             StoreError::Busy { source, .. } => Self::Transient(source),

@@ -7,6 +7,7 @@
 mod bulk;
 pub mod conformance;
 pub mod memory;
+mod once;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -25,6 +26,7 @@ use projectionist::sql::Value;
 use projectionist::verdict::BoxError;
 
 pub use self::bulk::Bulk;
+pub use self::once::{Group, Once};
 use crate::letters::{Letter, LetterFilter, NewLetter};
 use crate::position::{Bounds, LeaseId, Position, ProjectionId};
 
@@ -187,6 +189,18 @@ pub trait Store: Send + Sync + 'static {
 
     /// Begins the transaction of a page's effects.
     fn begin(&self) -> BoxFuture<'_, Result<Box<dyn Effects>, StoreError>>;
+
+    /// Writes a page's rows and advances its checkpoint in one statement. The commit fails as that of
+    /// [`Effects::commit`] does. None: it was not tried, or the values of some row are refused; nothing is stored then.
+    fn write_once<'a>(
+        &'a self,
+        once: &'a Once,
+        groups: Vec<Group<'a>>,
+        advance: &'a Advance,
+    ) -> BoxFuture<'a, Option<Result<(), CommitError>>> {
+        let _ = (once, groups, advance);
+        Box::pin(std::future::ready(None))
+    }
 
     /// Letters, oldest first.
     fn letters<'a>(

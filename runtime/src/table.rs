@@ -5,16 +5,19 @@
 
 mod ddl;
 mod dialect;
+mod once;
 mod plan;
 mod schema;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod tuples;
 mod write;
 
 #[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 pub(crate) use self::ddl::script;
 pub(crate) use self::dialect::Dialect;
+pub(crate) use self::once::groups;
 pub(crate) use self::plan::TablePlan;
 #[cfg(all(feature = "emulator", feature = "postgres", feature = "sqlite"))]
 pub(crate) use self::schema::Found;

@@ -25,7 +25,12 @@ enum Texts {
     /// With the number of tuples, the largest first.
     Portions(Vec<(usize, String)>),
     /// With each column as an array.
-    Arrays(String),
+    Arrays {
+        text: String,
+        /// What stands before the `from` of the arrays, and behind it.
+        before: String,
+        after: String,
+    },
 }
 
 impl Bulk {
@@ -58,11 +63,31 @@ impl Bulk {
         }
     }
 
-    /// For PostgreSQL: one text, whose `$1`, `$2`, … are arrays.
-    pub(crate) const fn arrays(kinds: Vec<SqlKind>, text: String) -> Self {
+    /// For PostgreSQL: one text, `before from … after`, whose `$1`, `$2`, … are arrays.
+    pub(crate) fn arrays(kinds: Vec<SqlKind>, before: &str, from: &str, after: &str) -> Self {
         Self {
             kinds,
-            texts: Texts::Arrays(text),
+            texts: Texts::Arrays {
+                text: format!("{before} from {from}{after}"),
+                before: before.to_owned(),
+                after: after.to_owned(),
+            },
+        }
+    }
+
+    /// The same statement over a relation that has the arrays' columns. Only PostgreSQL's has one.
+    pub(crate) fn select_from(&self, relation: &str) -> String {
+        match &self.texts {
+            Texts::Arrays { before, .. } => format!("{before} from {relation}"),
+            Texts::Portions(_) => unreachable!("it is no statement over arrays"),
+        }
+    }
+
+    /// What stands behind the relation.
+    pub(crate) fn after(&self) -> &str {
+        match &self.texts {
+            Texts::Arrays { after, .. } => after,
+            Texts::Portions(_) => unreachable!("it is no statement over arrays"),
         }
     }
 
@@ -82,8 +107,8 @@ impl Bulk {
         std::iter::from_fn(move || {
             let left = count - done;
             let (size, text) = match &self.texts {
-                Texts::Arrays(_) if left == 0 => return None,
-                Texts::Arrays(text) => (left, text.as_str()),
+                Texts::Arrays { .. } if left == 0 => return None,
+                Texts::Arrays { text, .. } => (left, text.as_str()),
                 Texts::Portions(texts) => {
                     let (size, text) = texts.iter().find(|(size, _)| *size <= left)?;
                     (*size, text.as_str())

@@ -30,7 +30,8 @@ pub use self::claim::{Claim, Claimant, Claimed};
 use self::page::PostgresPage;
 use super::rows::{checkpoint_columns, letter_columns};
 use super::{
-    Checkpoint, Effects, NewCheckpoint, Split, SplitError, Store, StoreError, Table, rows,
+    Advance, Checkpoint, CommitError, Effects, Group, NewCheckpoint, Once, Split, SplitError,
+    Store, StoreError, Table, rows,
 };
 use crate::coordination::Instance;
 use crate::letters::{Letter, LetterFilter};
@@ -487,6 +488,15 @@ impl Store for PostgresStore {
             let page = PostgresPage::begin(Arc::clone(&self.0)).await?;
             Ok(Box::new(page) as Box<dyn Effects>)
         })
+    }
+
+    fn write_once<'a>(
+        &'a self,
+        once: &'a Once,
+        groups: Vec<Group<'a>>,
+        advance: &'a Advance,
+    ) -> BoxFuture<'a, Option<Result<(), CommitError>>> {
+        Box::pin(page::write_once(&self.0, once, groups, advance))
     }
 
     fn letters<'a>(

@@ -4,7 +4,8 @@ use projectionist::row::cell::SqlKind;
 use projectionist::row::{Child, Column, ID_COLUMN, KEY_COLUMN, OnDelete, POSITION_COLUMN, Table};
 
 use super::dialect::{Dialect, quoted};
-use crate::store::Bulk;
+use super::once::once;
+use crate::store::{Bulk, Once};
 
 /// The statements of a projection's tables.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct TablePlan {
     /// Whose row has this key.
     pub(super) holder: String,
     pub(super) children: Vec<ChildPlan>,
+    /// All of a page and its checkpoint.
+    pub(super) once: Option<Once>,
 }
 
 /// The statements of a child table.
@@ -54,9 +57,20 @@ impl TablePlan {
                 format!("{} = ${number}{cast}", quoted(column.name))
             })
             .collect();
+        let upsert = insert(&name, table.columns, &over, dialect);
+        let children: Vec<_> = table
+            .children
+            .iter()
+            .map(|child| ChildPlan::new(table, child, dialect))
+            .collect();
+        let inserts: Vec<_> = children
+            .iter()
+            .map(|plan| (plan.child.name, &plan.insert))
+            .collect();
         Self {
+            once: once(table, &upsert, &inserts, dialect),
             table,
-            upsert: insert(&name, table.columns, &over, dialect),
+            upsert,
             remove: by_document(&format!("delete from {name}"), dialect),
             delete: match table.on_delete {
                 OnDelete::Remove => None,
@@ -76,12 +90,15 @@ impl TablePlan {
                 hidden().join(", "),
                 keys.join(" and ")
             ),
-            children: table
-                .children
-                .iter()
-                .map(|child| ChildPlan::new(table, child, dialect))
-                .collect(),
+            children,
         }
+    }
+}
+
+#[cfg(test)]
+impl TablePlan {
+    pub(crate) const fn once(&self) -> Option<&Once> {
+        self.once.as_ref()
     }
 }
 
@@ -132,12 +149,9 @@ fn insert(table: &str, columns: &[Column], after: &str, dialect: Dialect) -> Bul
                 .zip(1..)
                 .map(|(kind, number)| format!("c{number}{}", dialect.cast(*kind)))
                 .collect();
-            let text = format!(
-                "{head} select {} from {}{after}",
-                cells.join(", "),
-                unnest(&kinds, dialect)
-            );
-            Bulk::arrays(kinds, text)
+            let before = format!("{head} select {}", cells.join(", "));
+            let from = unnest(&kinds, dialect, 1);
+            Bulk::arrays(kinds, &before, &from, after)
         }
     }
 }
@@ -149,18 +163,18 @@ fn by_document(what: &str, dialect: Dialect) -> Bulk {
     match dialect {
         Dialect::Sqlite => Bulk::portions(kinds, &format!("{of}values "), ")"),
         Dialect::Postgres => {
-            let text = format!("{of}select c1, c2 from {})", unnest(&kinds, dialect));
-            Bulk::arrays(kinds, text)
+            let from = unnest(&kinds, dialect, 1);
+            Bulk::arrays(kinds, &format!("{of}select c1, c2"), &from, ")")
         }
     }
 }
 
-/// Columns that come as arrays: `unnest($1::text[], …) as u (c1, …)`.
-fn unnest(kinds: &[SqlKind], dialect: Dialect) -> String {
+/// Columns that come as arrays, from that parameter on: `unnest($1::text[], …) as u (c1, …)`.
+pub(super) fn unnest(kinds: &[SqlKind], dialect: Dialect, first: usize) -> String {
     let (mut arrays, mut names) = (Vec::new(), Vec::new());
-    for (kind, number) in kinds.iter().zip(1..) {
-        arrays.push(format!("${number}::{}[]", dialect.element(*kind)));
-        names.push(format!("c{number}"));
+    for (index, kind) in kinds.iter().enumerate() {
+        arrays.push(format!("${}::{}[]", first + index, dialect.element(*kind)));
+        names.push(format!("c{}", index + 1));
     }
     format!("unnest({}) as u ({})", arrays.join(", "), names.join(", "))
 }

@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 
 use projectionist::change::RawChange;
 use projectionist::extract::tx::{TxError, TxErrorClass};
-use projectionist::row::Rows;
-use projectionist::row::cell::Cells;
 use projectionist::row::page::RowPage;
 use projectionist::sql::Value;
 
-use super::plan::{ChildPlan, TablePlan};
+use super::plan::TablePlan;
+use super::tuples::{Tuples, document};
 use crate::store::{Bulk, Effects};
 
 /// A row that could not be written.
@@ -38,9 +37,11 @@ pub(crate) async fn write(
 ) -> Result<Vec<Clash>, TxError> {
     let mut writing = Writing {
         tx,
-        plan,
-        page,
-        changes,
+        of: Tuples {
+            plan,
+            page,
+            changes,
+        },
     };
     // PostgreSQL's texts hold no zero character; a row of such a document never was.
     let is_zeroless = writing.tx.database() == "postgres";
@@ -57,7 +58,7 @@ pub(crate) async fn write(
     }
     writing.run("savepoint projectionist_rows").await?;
     let (named, nameless): (Vec<usize>, Vec<usize>) =
-        (0..page.written.len()).partition(|row| is_named(writing.change(*row)));
+        (0..page.written.len()).partition(|row| is_named(writing.of.change(*row)));
     let mut left_out: BTreeMap<usize, String> = nameless
         .into_iter()
         .map(|row| {
@@ -93,9 +94,7 @@ fn is_of_rows(error: &TxError) -> bool {
 
 struct Writing<'w> {
     tx: &'w mut (dyn Effects + 'static),
-    plan: &'w TablePlan,
-    page: &'w RowPage,
-    changes: &'w [RawChange],
+    of: Tuples<'w>,
 }
 
 impl<'w> Writing<'w> {
@@ -103,16 +102,12 @@ impl<'w> Writing<'w> {
         self.tx.execute(sql, Vec::new()).await.map(drop)
     }
 
-    fn change(&self, row: usize) -> &'w RawChange {
-        &self.changes[self.page.written[row]]
-    }
-
     /// Writes rows and their children, many at once.
     async fn together(&mut self, rows: &[usize]) -> Result<(), TxError> {
-        let plan = self.plan;
+        let plan = self.of.plan;
         self.upsert(rows).await?;
         for index in 0..plan.children.len() {
-            let documents: Vec<_> = rows.iter().map(|row| self.change(*row)).collect();
+            let documents: Vec<_> = rows.iter().map(|row| self.of.change(*row)).collect();
             self.documents(&plan.children[index].remove, &documents)
                 .await?;
             self.insert(index, rows).await?;
@@ -121,46 +116,16 @@ impl<'w> Writing<'w> {
     }
 
     async fn upsert(&mut self, rows: &[usize]) -> Result<(), TxError> {
-        let plan = self.plan;
-        let mut tuples = plan.upsert.tuples(rows.len());
-        for row in rows {
-            document(self.change(*row), &mut tuples);
-            cells(&self.page.rows, *row, &mut tuples);
-        }
-        self.tx.many(&plan.upsert, tuples).await
+        let tuples = self.of.rows(rows);
+        self.tx.many(&self.of.plan.upsert, tuples).await
     }
 
     /// Inserts the children of rows.
     async fn insert(&mut self, index: usize, rows: &[usize]) -> Result<(), TxError> {
-        let child = &self.page.rows.children()[index];
-        let ChildPlan {
-            child: table,
-            insert,
-            ..
-        } = &self.plan.children[index];
-        // Parents come in order, and so do `rows`.
-        let items: Vec<usize> = (0..child.rows.len())
-            .filter(|item| rows.binary_search(&child.parents[*item]).is_ok())
-            .collect();
-        let mut tuples = insert.tuples(items.len());
-        for item in items {
-            let parent = child.parents[item];
-            document(self.change(parent), &mut tuples);
-            self.key(parent, &mut tuples);
-            if table.has_position() {
-                tuples.push(Value::Integer(child.positions[item]));
-            }
-            cells(&child.rows, item, &mut tuples);
-        }
-        self.tx.many(insert, tuples).await
-    }
-
-    /// The key of a row.
-    fn key(&self, row: usize, values: &mut Vec<Value>) {
-        let columns = self.page.rows.columns().iter().zip(self.plan.table.columns);
-        for (column, _) in columns.filter(|(_, declared)| declared.is_key) {
-            values.push(cell(column, row));
-        }
+        let tuples = self.of.items(index, rows);
+        self.tx
+            .many(&self.of.plan.children[index].insert, tuples)
+            .await
     }
 
     /// Runs a statement about documents.
@@ -178,7 +143,7 @@ impl<'w> Writing<'w> {
 
     /// Removes the rows of documents, and their children.
     async fn remove(&mut self, documents: &[&RawChange]) -> Result<(), TxError> {
-        let plan = self.plan;
+        let plan = self.of.plan;
         self.documents(&plan.remove, documents).await?;
         for child in &plan.children {
             self.documents(&child.remove, documents).await?;
@@ -191,11 +156,11 @@ impl<'w> Writing<'w> {
     async fn apart(&mut self, left_out: &mut BTreeMap<usize, String>) -> Result<(), TxError> {
         loop {
             self.run("rollback to projectionist_rows").await?;
-            let rows: Vec<usize> = (0..self.page.written.len())
+            let rows: Vec<usize> = (0..self.of.page.written.len())
                 .filter(|row| !left_out.contains_key(row))
                 .collect();
             // Keys may move between the page's own documents, in whatever order.
-            let documents: Vec<_> = rows.iter().map(|row| self.change(*row)).collect();
+            let documents: Vec<_> = rows.iter().map(|row| self.of.change(*row)).collect();
             self.remove(&documents).await?;
             let before = left_out.len();
             for row in rows {
@@ -219,14 +184,14 @@ impl<'w> Writing<'w> {
                     return Ok(None);
                 }
                 Err((child, error)) if error.class() == TxErrorClass::Unique => {
-                    let child = self.plan.children[child].child;
+                    let child = self.of.plan.children[child].child;
                     format!(
                         "two items of one array have the same key in table `{}`",
                         child.name
                     )
                 }
                 Err((child, error)) if error.class() == TxErrorClass::Values => {
-                    let child = self.plan.children[child].child;
+                    let child = self.of.plan.children[child].child;
                     format!("table `{}` cannot hold its items: {error}", child.name)
                 }
                 Err((_, error)) => return Err(error),
@@ -236,7 +201,7 @@ impl<'w> Writing<'w> {
                 self.clash(row).await?
             }
             Err(error) if error.class() == TxErrorClass::Values => {
-                let table = self.plan.table.name;
+                let table = self.of.plan.table.name;
                 format!("table `{table}` cannot hold its row: {error}")
             }
             Err(error) => return Err(error),
@@ -247,7 +212,7 @@ impl<'w> Writing<'w> {
     }
 
     async fn children(&mut self, row: usize) -> Result<(), (usize, TxError)> {
-        for index in 0..self.plan.children.len() {
+        for index in 0..self.of.plan.children.len() {
             let inserted = self.insert(index, &[row]).await;
             inserted.map_err(|error| (index, error))?;
         }
@@ -257,8 +222,9 @@ impl<'w> Writing<'w> {
     /// Names the document that has a row's key.
     async fn clash(&mut self, row: usize) -> Result<String, TxError> {
         let mut key = Vec::new();
-        self.key(row, &mut key);
+        self.of.key(row, &mut key);
         let names: Vec<_> = self
+            .of
             .plan
             .table
             .columns
@@ -268,8 +234,8 @@ impl<'w> Writing<'w> {
             .map(|(column, value)| format!("{} = {}", column.name, text(value)))
             .collect();
         let names = names.join(", ");
-        let found = self.tx.fetch(&self.plan.holder, key, 1).await?;
-        let table = self.plan.table.name;
+        let found = self.tx.fetch(&self.of.plan.holder, key, 1).await?;
+        let table = self.of.plan.table.name;
         Ok(match found.into_iter().next().as_deref() {
             Some([partition_key, id]) => format!(
                 "the key ({names}) of table `{table}` belongs to document `{}` of partition key {}: two documents cannot have one row",
@@ -280,25 +246,6 @@ impl<'w> Writing<'w> {
                 "the row of key ({names}) breaks a unique constraint of table `{table}` that is not the projection's own"
             ),
         })
-    }
-}
-
-fn document(change: &RawChange, values: &mut Vec<Value>) {
-    values.push(Value::Text(change.partition_key.to_string()));
-    values.push(Value::Text(change.id.to_string()));
-}
-
-fn cells(rows: &Rows, row: usize, values: &mut Vec<Value>) {
-    values.extend(rows.columns().iter().map(|cells| cell(cells, row)));
-}
-
-fn cell(cells: &Cells, row: usize) -> Value {
-    match cells {
-        Cells::Bool(cells) => cells[row].map_or(Value::Null, Value::Bool),
-        Cells::Integer(cells) => cells[row].map_or(Value::Null, Value::Integer),
-        Cells::Real(cells) => cells[row].map_or(Value::Null, Value::Real),
-        Cells::Text(cells) => cells[row].clone().map_or(Value::Null, Value::Text),
-        _ => unreachable!("the framework and the runtime have one version"),
     }
 }
 

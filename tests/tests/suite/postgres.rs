@@ -96,7 +96,10 @@ async fn one_instance_lives_on_a_database() {
         "{refused:#?}"
     );
     let status = there.succeed(&["status"]);
-    assert!(status.err.contains("instance first runs"), "{status:#?}");
+    assert!(
+        status.out.contains("instance first (process "),
+        "{status:#?}"
+    );
     first.signal("KILL");
     first.end();
     let next = here.succeed(&["run", "--once"]);

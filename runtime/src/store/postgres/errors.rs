@@ -57,14 +57,18 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Whether the values are at fault: a constraint, or what the database cannot hold.
+pub(super) fn is_of_values(error: &sqlx::Error) -> bool {
+    is_constraint(error) || code(error).is_some_and(|code| code.starts_with(code::DATA))
+}
+
 /// The error of a hook's statement.
 pub(super) fn of_statement(error: sqlx::Error) -> TxError {
     let class = if is_transient(&error) {
         TxErrorClass::Transient
     } else if is(&error, code::UNIQUE) {
         TxErrorClass::Unique
-    } else if is_constraint(&error) || code(&error).is_some_and(|code| code.starts_with(code::DATA))
-    {
+    } else if is_of_values(&error) {
         TxErrorClass::Values
     } else {
         TxErrorClass::Statement

@@ -24,7 +24,7 @@ use super::{Inner, errors, values};
 use crate::crash;
 use crate::letters::{LetterStatus, NewLetter};
 use crate::store::rows::signed;
-use crate::store::{Advance, Bulk, CommitError, Effects, StoreError};
+use crate::store::{Advance, Bulk, CommitError, Effects, Group, Once, StoreError};
 
 /// A setting of the transaction, which ends with it: a COMMIT or ROLLBACK of a hook takes it away.
 const ADVANCE: &str = "update projectionist_checkpoints set version = version + 1, position = $1, changed_at = $2
@@ -301,6 +301,44 @@ impl Effects for PostgresPage {
         Self: 't,
     {
         Box::pin(async move { self.take_back().await })
+    }
+}
+
+/// A page of rows alone: one statement, which commits itself. Its checkpoint's compare-and-set guards all of it (P6).
+pub(super) async fn write_once(
+    store: &Inner,
+    once: &Once,
+    groups: Vec<Group<'_>>,
+    advance: &Advance,
+) -> Option<Result<(), CommitError>> {
+    let Ok(arguments) = values::once(groups, advance) else {
+        return None;
+    };
+    let mut conn = match store.pool.acquire().await {
+        Ok(conn) => conn,
+        Err(error) => return Some(Err(errors::of_store(&store.name, error).into())),
+    };
+    crash::point("before-commit");
+    let advanced: Result<i64, _> =
+        sqlx::query_scalar_with(AssertSqlSafe(once.text.as_str()), arguments)
+            .fetch_one(&mut *conn)
+            .await;
+    crash::point("after-commit");
+    #[cfg(test)]
+    let advanced = if store.lose_answers.load(Ordering::SeqCst) {
+        advanced.and(Err(sqlx::Error::WorkerCrashed))
+    } else {
+        advanced
+    };
+    match advanced {
+        Ok(1) => Some(Ok(())),
+        Ok(_) => Some(Err(CommitError::Fenced(advance.lease.clone()))),
+        Err(error) if errors::is_of_values(&error) => None,
+        Err(error) => {
+            // Nothing more is asked of it; what was asked may still be under way.
+            drop(conn.detach());
+            Some(settle(store, advance, error).await)
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod breakage;
 mod conforming;
 mod frozen;
+mod once;
 
 use projectionist::sql::Value;
 use sqlx::{Connection as _, PgConnection};

@@ -15,6 +15,9 @@ use sqlx::{
     Arguments as _, Decode, Encode, Postgres, Row as _, Type, TypeInfo as _, ValueRef as _,
 };
 
+use crate::store::rows::signed;
+use crate::store::{Advance, Group};
+
 /// `NULL` of whatever type the statement wants.
 struct Null;
 
@@ -50,8 +53,44 @@ pub(super) fn arguments(params: Vec<Value>) -> Result<PgArguments, TxError> {
     Ok(arguments)
 }
 
+/// The parameters of a statement that writes a page of rows and advances its checkpoint.
+pub(super) fn once(groups: Vec<Group<'_>>, advance: &Advance) -> Result<PgArguments, TxError> {
+    let mut arguments = PgArguments::default();
+    let Advance {
+        lease,
+        epoch,
+        version,
+        position,
+        at,
+    } = advance;
+    let head = [
+        arguments.add(lease.as_str()),
+        arguments.add(signed(*epoch)),
+        arguments.add(signed(*version)),
+        arguments.add(position.as_str()),
+        arguments.add(at.to_string()),
+    ];
+    for added in head {
+        added.map_err(|error| TxError::new(TxErrorClass::Statement, error))?;
+    }
+    for Group { kinds, tuples } in groups {
+        add_arrays(&mut arguments, kinds, tuples)?;
+    }
+    Ok(arguments)
+}
+
 /// Tuples, one after the other, as an array for each of their places.
 pub(super) fn arrays(kinds: &[SqlKind], tuples: Vec<Value>) -> Result<PgArguments, TxError> {
+    let mut arguments = PgArguments::default();
+    add_arrays(&mut arguments, kinds, tuples)?;
+    Ok(arguments)
+}
+
+fn add_arrays(
+    arguments: &mut PgArguments,
+    kinds: &[SqlKind],
+    tuples: Vec<Value>,
+) -> Result<(), TxError> {
     enum Array {
         Bool(Vec<Option<bool>>),
         Integer(Vec<Option<i64>>),
@@ -88,7 +127,6 @@ pub(super) fn arrays(kinds: &[SqlKind], tuples: Vec<Value>) -> Result<PgArgument
             }
         }
     }
-    let mut arguments = PgArguments::default();
     for array in arrays {
         let added = match array {
             Array::Bool(all) => arguments.add(all),
@@ -98,7 +136,7 @@ pub(super) fn arrays(kinds: &[SqlKind], tuples: Vec<Value>) -> Result<PgArgument
         };
         added.map_err(|error| TxError::new(TxErrorClass::Statement, error))?;
     }
-    Ok(arguments)
+    Ok(())
 }
 
 /// Whether a statement begins or ends a transaction, by its first words. There is no asking the server to refuse it, and
