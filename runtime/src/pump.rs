@@ -300,7 +300,7 @@ impl Pump {
                     How::Panicked => "panicked",
                     How::TimedOut => "hung",
                 };
-                let at = at.map_or_else(|| "a hook".to_owned(), |at| at.to_string());
+                let at = at.map_or_else(|| "the page".to_owned(), |at| at.to_string());
                 self.again(format!("{at} {how}: {}", sentence(&error)))
             }
             Setback::Transient(error) => {

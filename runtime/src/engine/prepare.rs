@@ -57,9 +57,7 @@ impl Engine {
             {
                 problems.push(problem);
             }
-            if compare
-                && let Err(problem) = standing(prepared, setup, &id(prepared), &mut notices).await
-            {
+            if compare && let Err(problem) = compared(prepared, setup, &mut notices).await {
                 problems.push(problem);
             }
         }
@@ -386,6 +384,19 @@ async fn beginning(prepared: &Prepared) -> Result<(), Problem> {
                 "Write `start = now` if rows of documents that are never written again may be missing. Or read latest versions, which have a beginning: with `soft_delete(…)` for deletes. (Backfill, which gives both, is not there yet.)",
             ));
         }
+    }
+    Ok(())
+}
+
+/// Compares the checkpoints that there are with the feed; where there are none, whether it can begin.
+async fn compared(
+    prepared: &Prepared,
+    setup: &Setup,
+    notices: &mut Vec<String>,
+) -> Result<(), Problem> {
+    let standing = standing(prepared, setup, &id(prepared), notices).await?;
+    if standing.is_empty() && prepared.def.spec.table.is_some() {
+        beginning(prepared).await?;
     }
     Ok(())
 }

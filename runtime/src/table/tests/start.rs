@@ -44,7 +44,12 @@ struct Start {
 
 impl Start {
     async fn prepare(&self, schema: SchemaPolicy, origin: &str) -> Result<(), Problem> {
-        let setup = Setup {
+        let ready = Engine::prepare(self.setup(schema, origin)).await;
+        ready.map(drop).map_err(|mut problems| problems.0.remove(0))
+    }
+
+    fn setup(&self, schema: SchemaPolicy, origin: &str) -> Setup {
+        Setup {
             schema,
             projections: vec![Prepared {
                 def: &MIRROR,
@@ -65,9 +70,7 @@ impl Start {
             clock: Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)),
             seed: 1,
             limits: Limits::default(),
-        };
-        let ready = Engine::prepare(setup).await;
-        ready.map(drop).map_err(|mut problems| problems.0.remove(0))
+        }
     }
 
     fn write(&self) {
@@ -107,6 +110,10 @@ async fn documents_that_are_there_already_are_somebodys_decision() {
         "projection `mirror` mirrors collection `users`, which holds documents already, and `#[on_delete(…)]` on its rows needs the all-versions feed, which shows only what is written from now on (m.rs:7)"
     );
     assert!(problem.help.contains("`start = now`"), "{}", problem.help);
+    // A check says so before.
+    let setup = start.setup(SchemaPolicy::Apply, &default);
+    let problems = Engine::check(&setup, true).await.unwrap_err();
+    assert_eq!(problems.0[0].code, codes::START_NOT_POSSIBLE);
     start
         .prepare(SchemaPolicy::Apply, "its attribute")
         .await
